@@ -98,6 +98,11 @@ COMMANDS = {
         "description": "Asks a session to throw its report away. A session that waits for `lanescope launch` ends.",
         "examples": [("Throw away the report of a session:", "lanescope cancel --session=server")], **ASKS, "exit": [(0, ANSWER)], "also": ["start", "stop"],
     },
+    "keep": {
+        "description": "Asks a session to keep the seconds around now. Its report keeps only what is asked for.",
+        "examples": [("Keep five seconds before and after each command:", "lanescope profile --keep=10 --keep-on=command ./server\nlanescope keep")],
+        **ASKS, "exit": [(0, ANSWER)], "also": ["profile", "stop"],
+    },
     "shutdown": {
         "description": "Ends a session: its report is written, and the program gets a signal.",
         "examples": [("End a session and leave its program alone:", "lanescope shutdown --kill=none")], **ASKS, "exit": [(0, ANSWER)], "also": ["launch", "stop"],

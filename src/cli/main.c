@@ -15,12 +15,12 @@
 #include "src/cli/options/command.h"
 
 static const LnsCommand *const commands[] = {
-  &lns_command_profile, &lns_command_launch,  &lns_command_attach,   &lns_command_start,
-  &lns_command_stop,    &lns_command_cancel,  &lns_command_shutdown, &lns_command_sessions,
-  &lns_command_status,  &lns_command_stats,   &lns_command_why,      &lns_command_what_if,
-  &lns_command_diff,    &lns_command_analyze, &lns_command_export,   &lns_command_import,
-  &lns_command_sql,     &lns_command_info,    &lns_command_recover,  &lns_command_resolve,
-  &lns_command_mcp,     &lns_command_ui,
+  &lns_command_profile,  &lns_command_launch, &lns_command_attach,  &lns_command_start,
+  &lns_command_stop,     &lns_command_cancel, &lns_command_keep,    &lns_command_shutdown,
+  &lns_command_sessions, &lns_command_status, &lns_command_stats,   &lns_command_why,
+  &lns_command_what_if,  &lns_command_diff,   &lns_command_analyze, &lns_command_export,
+  &lns_command_import,   &lns_command_sql,    &lns_command_info,    &lns_command_recover,
+  &lns_command_resolve,  &lns_command_mcp,    &lns_command_ui,
 };
 static const size_t n_commands = sizeof commands / sizeof *commands;
 

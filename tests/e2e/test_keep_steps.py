@@ -106,21 +106,47 @@ def test_seconds_around_slow_steps_are_kept():
             assert len(before) > 1 and before[0]["start"] < start - 50_000_000, (stall, len(before))
 
 
-def test_a_signal_keeps_the_time_around_it():
+SESSION = f"keep-{os.getpid()}"
+
+
+def check_kept_around(ask, asked_for):
+    """ASK gets Lanescope's process, and has it keep half a second around now."""
     with profiling.Folder() as folder:
-        running = folder.start(*NVTX, "-o", "r", "--keep=0.5", "--keep-on=sigusr2", STEPS, 6000, *RUN[1:])
+        running = folder.start(*NVTX, "-o", "r", "--session-new=" + SESSION, "--keep=0.5s", "--keep-on=" + asked_for, STEPS, 6000, *RUN[1:])
         pid = profiling.wait_for(lambda: profiling.children(running.pid), "the program")[0]
         profiling.wait_for(lambda: os.path.exists(f"/proc/{pid}/exe") and os.readlink(f"/proc/{pid}/exe") == STEPS, "its code")
         profiling.wait_for(lambda: cpu_ticks(pid) > 5, "its work")
-        os.kill(running.pid, signal.SIGUSR2)
+        ask(running)
         out, err = running.communicate()
         report = folder.report("r.rep")
         # The program did not get the signal, which would have ended it.
         assert running.returncode == 0 and b"[LNS-KEEP-006]" in err, (running.returncode, out, err)
         assert report.codes() == ["LNS-KEEP-006"], report.diagnostics
-        assert report.diagnostics[0]["text"].startswith("1 signal came for --keep-on: "), report.diagnostics
+        assert report.diagnostics[0]["text"].startswith("1 signal or command asked "), report.diagnostics
         steps = sorted(report.named("step"), key=lambda event: event["start"])
         assert 10 < len(steps) < 5000 and steps[-1]["start"] - steps[0]["start"] < 1_500_000_000, len(steps)
+
+
+def test_a_signal_keeps_the_time_around_it():
+    check_kept_around(lambda running: os.kill(running.pid, signal.SIGUSR2), "sigusr2")
+
+
+def test_a_command_keeps_the_time_around_it():
+    def ask(running):
+        done = lanescope("keep", "--session=" + SESSION)
+        assert done.returncode == 0 and "keeps 0.25 seconds before now and 0.25 after it" in done.stderr, done
+    check_kept_around(ask, "command")
+
+
+def test_a_command_is_refused_where_all_is_kept():
+    with profiling.Folder() as folder:
+        running = folder.start(*NVTX, "-o", "r", "--session-new=" + SESSION, STEPS, 6000, *RUN[1:])
+        pid = profiling.wait_for(lambda: profiling.children(running.pid), "the program")[0]
+        profiling.wait_for(lambda: os.path.exists(f"/proc/{pid}/exe") and os.readlink(f"/proc/{pid}/exe") == STEPS, "its code")
+        done = lanescope("keep", "--session=" + SESSION)
+        running.terminate()
+        running.communicate()
+        assert done.returncode == 125 and "keeps all; begin it with --keep=SECONDS and --keep-on=command" in done.stderr, done
 
 
 def cpu_ticks(pid):
@@ -143,7 +169,7 @@ def test_names_and_conditions_are_checked():
             run = folder.profile(*NVTX, *switches, "true")
             assert run.code == 125 and words in run.err, run
         run = folder.profile(*NVTX, "-o", "none", "--keep=1", "--keep-on=sigusr2", STEPS, *RUN[:4], 1)
-        assert run.code == 0 and "no signal came for --keep-on, and the report keeps nothing [LNS-KEEP-006]" in run.err, run
+        assert run.code == 0 and "no signal or command came for --keep-on, and the report keeps nothing [LNS-KEEP-006]" in run.err, run
         assert "LNS-DOCTOR" not in run.err, run
         run = folder.profile(*NVTX, "-o", "r", "--keep-steps=duration>1.5*p99.5", "--steps=nothing", STEPS, *RUN[:4], 1)
         report = folder.report("r.rep")

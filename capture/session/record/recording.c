@@ -404,17 +404,21 @@ tell_asked (LnsRecording *recording, const LnsKeptSteps *steps)
 {
   char text[200];
   if (steps->n_asked == 0 && steps->is_asked_only)
-    _lns_recording_diagnose (recording, "LNS-KEEP-006", LNS_SEVERITY_WARNING, LNS_ID_NONE,
-                             "no signal came for --keep-on, and the report keeps nothing");
+    _lns_recording_diagnose (
+        recording, "LNS-KEEP-006", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+        "no signal or command came for --keep-on, and the report keeps nothing");
   if (steps->n_asked == 0)
     return;
-  snprintf (text, sizeof text, "%llu%s", (unsigned long long)steps->n_asked,
-            lns_plural (steps->n_asked,
-                        LNS_SENTENCE ("%llu signal came for --keep-on: the report keeps the time "
-                                      "around it, and counts the rest"),
-                        LNS_SENTENCE ("%llu signals came for --keep-on: the report keeps the time "
-                                      "around them, and counts the rest")) +
-                strlen ("%llu"));
+  snprintf (
+      text, sizeof text, "%llu%s", (unsigned long long)steps->n_asked,
+      lns_plural (
+          steps->n_asked,
+          LNS_SENTENCE ("%llu signal or command asked to keep something: the report keeps the time "
+                        "around it, and counts the rest"),
+          LNS_SENTENCE (
+              "%llu signals or commands asked to keep something: the report keeps the time "
+              "around them, and counts the rest")) +
+          strlen ("%llu"));
   _lns_recording_diagnose (recording, "LNS-KEEP-006", LNS_SEVERITY_INFO, LNS_ID_NONE, text);
 }
 

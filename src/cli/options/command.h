@@ -22,6 +22,7 @@ extern const LnsCommand lns_command_attach;
 extern const LnsCommand lns_command_start;
 extern const LnsCommand lns_command_stop;
 extern const LnsCommand lns_command_cancel;
+extern const LnsCommand lns_command_keep;
 extern const LnsCommand lns_command_shutdown;
 extern const LnsCommand lns_command_sessions;
 extern const LnsCommand lns_command_status;

@@ -145,6 +145,8 @@ parse_seconds (const LnsOption *option, const char *text, int64_t *ret_ns, LnsEr
 {
   char *end;
   double seconds = strtod (text, &end);
+  if (end != text && strcmp (end, "s") == 0)
+    end++;
   if (end == text || *end != '\0' || !(seconds >= 0 && seconds < 1e9))
     return lns_cli_usage (error,
                           "--%s: “%s” is not a time; give a number of seconds, such as 10 or 0.5",

@@ -11,7 +11,7 @@
 
 /* --- Switches --------------------------------------------------------------------------------- */
 
-/* The values of `stop`, `cancel` and `shutdown`. */
+/* The values of `stop`, `cancel`, `keep` and `shutdown`. */
 typedef struct
 {
   const char *session, *kill;
@@ -48,7 +48,7 @@ static const LnsOption shutdown_options[] = {
   LNS_SESSION_SWITCH (EndOptions),
 };
 
-static const LnsOption cancel_options[] = { LNS_SESSION_SWITCH (EndOptions) };
+static const LnsOption session_options[] = { LNS_SESSION_SWITCH (EndOptions) };
 
 /* --- The terminal that asks ------------------------------------------------------------------- */
 
@@ -205,13 +205,13 @@ const LnsCommand lns_command_start = {
   .run = start,
 };
 
-/* --- stop, cancel, shutdown ------------------------------------------------------------------- */
+/* --- stop, cancel, keep, shutdown ------------------------------------------------------------- */
 
 /* What a session that only waits for `launch` is asked. */
 static int
 obey_for_waiting (const LnsCommand *command, const LnsSessionEntry *entry)
 {
-  if (command == &lns_command_stop)
+  if (command == &lns_command_stop || command == &lns_command_keep)
     return lns_cli_refuse ("session “%s” is not collecting yet; it waits for `lanescope launch`",
                            entry->name);
   lns_session_forget (entry);
@@ -257,7 +257,18 @@ const LnsCommand lns_command_cancel = {
   .name = "cancel",
   .usage = N_ ("[switches]"),
   .summary = N_ ("throw away the report that `start` began; the program goes on"),
-  LNS_COMMAND_OPTIONS (cancel_options),
+  LNS_COMMAND_OPTIONS (session_options),
+  .run = end,
+};
+
+const LnsCommand lns_command_keep = {
+  .name = "keep",
+  .usage = N_ ("[switches]"),
+  .summary = N_ ("keep the seconds around now in a report that keeps only what is asked for"),
+  .details = N_ ("For what begins with `--keep=SECONDS` and `--keep-on` or `--keep-steps`: half of "
+                 "the seconds lie before now, "
+                 "and the rest of the run is counted. May be repeated."),
+  LNS_COMMAND_OPTIONS (session_options),
   .run = end,
 };
 

@@ -599,6 +599,24 @@ obey_stop (Run *run, LnsSessionRequest *request, LnsError *error)
 }
 
 static bool
+obey_keep (Run *run, LnsError *error)
+{
+  LnsProfile *profile = run->profile;
+  if (!check_collects (run, error))
+    return false;
+  if (!profile->keeps_steps || profile->step_rule.around_ns == 0)
+    return lns_cli_usage (error,
+                          "session “%s” keeps all; begin it with --keep=SECONDS and "
+                          "--keep-on=command",
+                          profile->place.entry.name);
+  lns_session_keep_now (profile->session);
+  lns_profile_tell (profile, NULL, "The report keeps %g seconds before now and %g after it",
+                    (double)profile->step_rule.around_ns / 1e9,
+                    (double)profile->step_rule.around_ns / 1e9);
+  return true;
+}
+
+static bool
 obey_shutdown (Run *run, LnsSessionRequest *request, LnsError *error)
 {
   int signal_number;
@@ -626,6 +644,8 @@ obey (Run *run, LnsSessionRequest *request, LnsError *error)
     return obey_shutdown (run, request, error);
   if (strcmp (verb, "stop") == 0)
     return obey_stop (run, request, error);
+  if (strcmp (verb, "keep") == 0)
+    return obey_keep (run, error);
   if (strcmp (verb, "cancel") != 0)
     return lns_cli_usage (
         error, "session “%s” does not know the request “%s”; its Lanescope is of another version",

@@ -61,8 +61,9 @@ static const LnsOption switches_collection_options[] = {
         N_ ("Keep only this many of the last seconds, in memory, and write the report at the end. "
             "They take about one byte for each event, and at most a quarter of the memory; "
             "`lanescope info` shows how much.") },
-  { LNS_PROFILE_SWITCH ("keep-on", CHOICE, keep_on), .choices = "sigusr1,sigusr2",
-    .help = N_ ("Keep the seconds of --keep around each such signal to Lanescope, half of them "
+  { LNS_PROFILE_SWITCH ("keep-on", CHOICE, keep_on), .choices = "sigusr1,sigusr2,command",
+    .help = N_ ("Keep the seconds of --keep around each such signal to Lanescope and around each "
+                "`lanescope keep`, half of them "
                 "before it, and count the rest. The program does not get the signal.") },
   { LNS_PROFILE_SWITCH ("keep-steps", TEXT, keep_steps), .value_name = "CONDITION",
     .default_text = N_ ("keep all"),

@@ -506,13 +506,16 @@ check_steps (LnsProfile *profile, LnsError *error)
                           "--capture-range and --%s both say what the report keeps; leave out one",
                           given->keep_steps != NULL ? "keep-steps" : "keep-on");
   if (given->keep_on != NULL && given->keep_ns == 0)
-    return lns_cli_usage (error, "--keep-on needs --keep=SECONDS, the time around each signal");
+    return lns_cli_usage (error,
+                          "--keep-on needs --keep=SECONDS, the time around each signal or command");
   if (given->keep_steps != NULL &&
       !lns_keep_steps_parse (given->keep_steps, given->steps, &profile->step_rule, error))
     return false;
   if (given->keep_on != NULL)
     {
-      profile->keep_signal = strcmp (given->keep_on, "sigusr1") == 0 ? SIGUSR1 : SIGUSR2;
+      profile->keep_signal = strcmp (given->keep_on, "sigusr1") == 0   ? SIGUSR1
+                             : strcmp (given->keep_on, "sigusr2") == 0 ? SIGUSR2
+                                                                       : 0;
       if (given->keep_steps == NULL)
         snprintf (profile->step_rule.text, sizeof profile->step_rule.text, "%s", given->keep_on);
     }
