@@ -119,7 +119,8 @@ test_two_percent_are_found_in_thirty_steps (void)
       n_found += is_told (&program, 33, 1.02, &shift) && shift.change > 0;
       n_within += shift.low <= 0.02e6 && shift.high >= 0.02e6;
     }
-  if (n_found < 285)
+  /* 967 of 1,000 are (./run bench diff): of 300 it is 290, give or take 3. */
+  if (n_found < 277)
     LNS_FAIL ("found in %u of 300", n_found);
   if (n_within < 270)
     LNS_FAIL ("the change is between its bounds in %u of 300", n_within);
