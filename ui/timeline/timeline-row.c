@@ -151,8 +151,10 @@ lns_timeline_row_bind (LnsTimelineRow *self,
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-functions",
                                  context->side == 0 && self->context->has_functions &&
                                      (it->thread != LNS_ID_NONE || it->process != LNS_ID_NONE));
-  gtk_button_set_icon_name (GTK_BUTTON (self->expander),
-                            it->expanded ? "pan-down-symbolic" : "pan-end-symbolic");
+  /* An image that is set again wants to be laid out again. */
+  const char *icon = it->expanded ? "pan-down-symbolic" : "pan-end-symbolic";
+  if (g_strcmp0 (gtk_button_get_icon_name (GTK_BUTTON (self->expander)), icon) != 0)
+    gtk_button_set_icon_name (GTK_BUTTON (self->expander), icon);
   const char *folding = it->expanded ? _ ("Fold") : _ ("Unfold");
   lns_tooltip_set (self->expander, can_fold ? folding : NULL);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->expander), GTK_ACCESSIBLE_PROPERTY_LABEL,

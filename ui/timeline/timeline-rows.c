@@ -283,12 +283,7 @@ static void
 place_sticky (LnsTimelineRows *self)
 {
   const int width_px = gtk_widget_get_width (GTK_WIDGET (self));
-  self->n_sticky = 0;
-  if (self->adjustment == NULL)
-    return;
-  if (n_places (self) > 0)
-    stick (self, stick (self, 0, TRUE), FALSE);
-  for (guint i = 0; i < MAX_STICKY; i++)
+  for (guint i = 0; i < MAX_STICKY && self->adjustment != NULL; i++)
     {
       GtkWidget *widget = GTK_WIDGET (self->sticky[i]);
       int needed_px, unused;
@@ -366,20 +361,41 @@ is_sticky (LnsTimelineRows *self, GtkWidget *child)
 
 /* --- Places of widgets -------------------------------------------------------------------------- */
 
-/* Gives the rows in view their widgets and places. */
+/* Gives the rows in view their widgets. */
+static void
+bind_rows (LnsTimelineRows *self)
+{
+  const uint32_t n = n_places (self);
+  const int height_px = gtk_widget_get_height (GTK_WIDGET (self));
+  const gboolean plain = self->adjustment == NULL || n <= MAX_PLAIN_ROWS;
+  self->first = place_at (self, 0);
+  self->end = n == 0 ? 0 : MIN (place_at (self, height_px - 1) + 1, n);
+  unbind (self, plain ? has_place : in_view);
+  if (plain && g_hash_table_size (self->bound) < n && self->filling == 0)
+    self->filling = g_idle_add_full (G_PRIORITY_LOW, fill_cb, self, NULL);
+  for (uint32_t place = self->first; place < self->end; place++)
+    bind (self, place);
+  self->n_sticky = 0;
+  if (self->adjustment != NULL && n > 0)
+    stick (self, stick (self, 0, TRUE), FALSE);
+}
+
+/* Other rows are in view. They get their widgets before the layout: what wants another size while only SELF is laid out leaves the
+ * widgets around it without a place. */
+static void
+scrolled_cb (LnsTimelineRows *self)
+{
+  bind_rows (self);
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+}
+
+/* Gives the rows in view their places. */
 static void
 place_rows (LnsTimelineRows *self)
 {
   int width_px = gtk_widget_get_width (GTK_WIDGET (self));
   int height_px = gtk_widget_get_height (GTK_WIDGET (self));
-  uint32_t n = n_places (self);
-  self->first = place_at (self, 0);
-  self->end = n == 0 ? 0 : MIN (place_at (self, height_px - 1) + 1, n);
-  gboolean plain = self->adjustment == NULL || n <= MAX_PLAIN_ROWS;
-  unbind (self, plain ? has_place : in_view);
-  if (plain && g_hash_table_size (self->bound) < n && self->filling == 0)
-    self->filling = g_idle_add_full (G_PRIORITY_LOW, fill_cb, self, NULL);
-
+  bind_rows (self);
   for (GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self)); child != NULL;
        child = gtk_widget_get_next_sibling (child))
     {
@@ -393,7 +409,7 @@ place_rows (LnsTimelineRows *self)
     }
   for (uint32_t place = self->first; place < self->end; place++)
     {
-      LnsTimelineRow *row = bind (self, place);
+      LnsTimelineRow *row = lookup_place (self, place);
       int top_px = top_of (self, place), needed_px, unused;
       int row_px = height_of (self, at (self, place)->side, at (self, place)->row);
       lns_timeline_row_set_shown (row, -top_px, height_px - top_px);
@@ -603,8 +619,8 @@ lns_timeline_rows_new (const LnsRowPlan *plan,
   if (adjustment != NULL)
     {
       self->adjustment = g_object_ref (adjustment);
-      g_signal_connect_object (adjustment, "value-changed", G_CALLBACK (gtk_widget_queue_allocate),
-                               self, G_CONNECT_SWAPPED);
+      g_signal_connect_object (adjustment, "value-changed", G_CALLBACK (scrolled_cb), self,
+                               G_CONNECT_SWAPPED);
       add_sticky (self);
     }
   return self;
