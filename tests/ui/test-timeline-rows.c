@@ -5,9 +5,13 @@
 
 /* What people do with the rows of a timeline, and groups that stay at the top. */
 
+#include <string.h>
+
+#include "src/base/format.h"
+
 #include "tests/ui/timeline-fixture.h"
 
-static const char *known_path, *threads_path;
+static const char *known_path, *threads_path, *hundreds_path;
 
 /* The labels of the rows that show, in their order. Free with g_free (). */
 static char *
@@ -329,15 +333,94 @@ all_text_follows_its_size (void)
   gtk_settings_reset_property (gtk_settings_get_default (), "gtk-font-name");
 }
 
+/* How many widgets of rows are there for assistive technology. */
+static guint
+n_widgets (LnsTimeline *timeline)
+{
+  guint n = 0;
+  for (GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows)); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    n += gtk_widget_get_visible (child) && !gtk_widget_has_css_class (child, "sticky");
+  return n;
+}
+
+/* How many of them are described as if not WORDS were in view. */
+static guint
+n_described_without (LnsTimeline *timeline, const char *words)
+{
+  guint n = 0;
+  for (GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows)); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      g_autofree char *description = gtk_test_accessible_check_property (
+          GTK_ACCESSIBLE (child), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, "");
+      n += gtk_widget_get_visible (child) && !gtk_widget_has_css_class (child, "sticky") &&
+           (description == NULL || strstr (description, words) == NULL);
+    }
+  return n;
+}
+
+/* Runs the main loop until COUNT is GOAL, from which no turn of it may go nearer by more than MOST. */
+static void
+check_approach (LnsTimeline *timeline,
+                guint (*count) (LnsTimeline *timeline, const char *words),
+                const char *words,
+                guint goal,
+                guint most)
+{
+  const gint64 end_usec =
+      g_get_monotonic_time () + (gint64)(15 * lns_tap_patience () * G_USEC_PER_SEC);
+  for (guint n = count (timeline, words), before = n; n != goal; before = n)
+    {
+      LNS_CHECK (g_get_monotonic_time () < end_usec);
+      g_main_context_iteration (NULL, FALSE);
+      n = count (timeline, words);
+      LNS_CHECK (before <= n || before - n <= most);
+    }
+}
+
+static guint
+count_widgets (LnsTimeline *timeline, const char *unused)
+{
+  return n_widgets (timeline);
+}
+
+/* Each one that changes costs messages to assistive technology. */
+static void
+many_rows_change_a_few_at_a_time (void)
+{
+  LnsTimeline *timeline = show_timeline (hundreds_path);
+  GtkWidget *widget = GTK_WIDGET (timeline);
+  const LnsRowTree *tree = timeline->context.tree;
+  gtk_widget_activate_action (widget, "timeline.expand-all", NULL);
+  const guint n_rows = lns_row_tree_n_visible (tree);
+  LNS_CHECK (n_rows > 300);
+  check_approach (timeline, count_widgets, NULL, n_rows, 0);
+
+  lns_view_show_span (timeline->context.view, 0, INT64_C (1000000000));
+  char end[LNS_FORMAT_SIZE];
+  g_autofree char *words = g_strdup_printf (
+      "– %s", lns_format_duration_exact (lns_view_get_end_ns (timeline->context.view), end));
+  LNS_CHECK_INT (n_described_without (timeline, words), n_rows);
+  check_approach (timeline, n_described_without, words, 0, 96);
+
+  gtk_widget_activate_action (widget, "timeline.collapse-all", NULL);
+  LNS_CHECK (n_widgets (timeline) >= n_rows - 64);
+  check_approach (timeline, count_widgets, NULL, lns_row_tree_n_visible (timeline->context.tree),
+                  64);
+  close_timeline (timeline);
+}
+
 int
 main (int argc, char **argv)
 {
-  if (argc != 3)
+  if (argc != 4)
     return 2;
   g_setenv ("GSK_RENDERER", "cairo", FALSE);
   adw_init ();
   known_path = argv[1];
   threads_path = argv[2];
+  hundreds_path = argv[3];
   LNS_TEST (rows_are_hidden_and_come_back);
   LNS_TEST (rows_move_among_their_siblings);
   LNS_TEST (rows_get_higher_and_lower);
@@ -347,5 +430,6 @@ main (int argc, char **argv)
   LNS_TEST (one_name_is_coloured_and_all_again);
   LNS_TEST (an_event_filters_the_panes);
   LNS_TEST (all_text_follows_its_size);
+  LNS_TEST (many_rows_change_a_few_at_a_time);
   return lns_tap_done ();
 }

@@ -6,8 +6,10 @@
 #include "ui/timeline/timeline-rows.h"
 
 #define MAX_PLAIN_ROWS 2000
-#define ROWS_AN_IDLE   32 /* widgets that are made at a time for rows out of view */
-#define MAX_STICKY     2  /* the outermost group and the innermost one of the first row in view */
+#define ROWS_AN_IDLE                                                                               \
+ 32 /* widgets that are made, described or hidden at a time for rows out of view */
+#define ROWS_AT_ONCE 64 /* widgets that are hidden at once when their rows go */
+#define MAX_STICKY   2  /* the outermost group and the innermost one of the first row in view */
 
 struct _LnsTimelineRows
 {
@@ -18,9 +20,13 @@ struct _LnsTimelineRows
   GtkAdjustment *adjustment;    /* owned, or NULL */
   const GArray *pinned;         /* of uint32_t: of A */
   GHashTable *bound;            /* key_of () a row → its LnsTimelineRow, a child */
-  GPtrArray *spare;             /* children that show no row */
+  GPtrArray *spare;             /* children that show no row, and are hidden */
+  GPtrArray *leaving;           /* children that show no row, and are to be hidden */
+  guint hiding;                 /* source that hides them, or 0 */
   uint32_t first, end;          /* the places in view */
   guint filling;                /* source that makes the widgets of rows out of view, or 0 */
+  GArray *undescribed; /* of gpointer: keys of rows out of view whose descriptions are due */
+  guint describing;    /* source that updates these, or 0 */
 
   /* Groups that were scrolled out of view while rows of theirs are in view stay at the top, as widgets of their own, behind the other
    * children, so that they are drawn over these. */
@@ -154,9 +160,9 @@ bind (LnsTimelineRows *self, uint32_t place)
       LnsTimelineRow *before = NULL;
       for (uint32_t up = place; up > 0 && before == NULL && place - up < MAX_PLAIN_ROWS; up--)
         before = lookup_place (self, up - 1);
-      GtkWidget *child = self->spare->len > 0
-                             ? g_ptr_array_steal_index_fast (self->spare, self->spare->len - 1)
-                             : GTK_WIDGET (lns_timeline_row_new (self->context));
+      GPtrArray *from = self->leaving->len > 0 ? self->leaving : self->spare;
+      GtkWidget *child = from->len > 0 ? g_ptr_array_steal_index_fast (from, from->len - 1)
+                                       : GTK_WIDGET (lns_timeline_row_new (self->context));
       widget = LNS_TIMELINE_ROW (child);
       show (self, widget, it->side, it->row);
       gtk_widget_insert_after (child, GTK_WIDGET (self), GTK_WIDGET (before));
@@ -166,21 +172,52 @@ bind (LnsTimelineRows *self, uint32_t place)
   return widget;
 }
 
-/* Takes the widgets away from the rows for which WANTED is false. */
+/* Hides a widget that shows no row. */
+static void
+put_aside (LnsTimelineRows *self, GtkWidget *child)
+{
+  gtk_widget_set_visible (child, FALSE);
+  g_ptr_array_add (self->spare, child);
+}
+
+static gboolean
+hide_cb (gpointer data)
+{
+  LnsTimelineRows *self = data;
+  for (guint i = 0; i < ROWS_AN_IDLE && self->leaving->len > 0; i++)
+    put_aside (self, g_ptr_array_steal_index_fast (self->leaving, self->leaving->len - 1));
+  if (self->leaving->len > 0)
+    return G_SOURCE_CONTINUE;
+  self->hiding = 0;
+  return G_SOURCE_REMOVE;
+}
+
+/* Takes the widgets away from the rows for which WANTED is false. Hiding a widget tells assistive technology, so that of many, most are
+ * hidden a few at a time while there is nothing else to do; until then they are only not drawn. */
 static void
 unbind (LnsTimelineRows *self, gboolean (*wanted) (LnsTimelineRows *self, int side, uint32_t row))
 {
   GHashTableIter iter;
   gpointer key, value;
+  guint n_hidden = 0;
   g_hash_table_iter_init (&iter, self->bound);
   while (g_hash_table_iter_next (&iter, &key, &value))
     if (!wanted (self, side_of_key (key), row_of_key (key)))
       {
-        gtk_widget_set_visible (value, FALSE);
         lns_timeline_row_release (value, self->context);
-        g_ptr_array_add (self->spare, value);
         g_hash_table_iter_remove (&iter);
+        /* The focus does not stay where no row is. */
+        if (n_hidden < ROWS_AT_ONCE || value == gtk_widget_get_focus_child (GTK_WIDGET (self)))
+          {
+            put_aside (self, value);
+            n_hidden++;
+            continue;
+          }
+        gtk_widget_set_child_visible (value, FALSE);
+        g_ptr_array_add (self->leaving, value);
       }
+  if (self->leaving->len > 0 && self->hiding == 0)
+    self->hiding = g_idle_add_full (G_PRIORITY_LOW, hide_cb, self, NULL);
 }
 
 static gboolean
@@ -543,16 +580,41 @@ lns_timeline_rows_scroll_to (
                              row_px + bottom_px);
 }
 
+static gboolean
+describe_cb (gpointer data)
+{
+  LnsTimelineRows *self = data;
+  for (guint i = 0; i < ROWS_AN_IDLE && self->undescribed->len > 0; i++)
+    {
+      const guint last = self->undescribed->len - 1;
+      LnsTimelineRow *widget =
+          g_hash_table_lookup (self->bound, g_array_index (self->undescribed, gpointer, last));
+      g_array_set_size (self->undescribed, last);
+      if (widget != NULL)
+        lns_timeline_row_update_description (widget);
+    }
+  if (self->undescribed->len > 0)
+    return G_SOURCE_CONTINUE;
+  self->describing = 0;
+  return G_SOURCE_REMOVE;
+}
+
 void
 lns_timeline_rows_update_descriptions (LnsTimelineRows *self)
 {
   GHashTableIter iter;
-  gpointer value;
+  gpointer key, value;
+  g_array_set_size (self->undescribed, 0);
   g_hash_table_iter_init (&iter, self->bound);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    lns_timeline_row_update_description (value);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    if (in_view (self, side_of_key (key), row_of_key (key)))
+      lns_timeline_row_update_description (value);
+    else
+      g_array_append_val (self->undescribed, key);
   for (guint i = 0; i < self->n_sticky; i++)
     lns_timeline_row_update_description (self->sticky[i]);
+  if (self->undescribed->len > 0 && self->describing == 0)
+    self->describing = g_idle_add_full (G_PRIORITY_LOW, describe_cb, self, NULL);
 }
 
 /* --- Widget -------------------------------------------------------------------------------- */
@@ -631,11 +693,15 @@ lns_timeline_rows_dispose (GObject *object)
 {
   LnsTimelineRows *self = LNS_TIMELINE_ROWS (object);
   g_clear_handle_id (&self->filling, g_source_remove);
+  g_clear_handle_id (&self->describing, g_source_remove);
+  g_clear_handle_id (&self->hiding, g_source_remove);
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
     gtk_widget_unparent (child);
   g_clear_pointer (&self->bound, g_hash_table_unref);
   g_clear_pointer (&self->spare, g_ptr_array_unref);
+  g_clear_pointer (&self->leaving, g_ptr_array_unref);
+  g_clear_pointer (&self->undescribed, g_array_unref);
   g_clear_object (&self->adjustment);
   G_OBJECT_CLASS (lns_timeline_rows_parent_class)->dispose (object);
 }
@@ -658,5 +724,7 @@ lns_timeline_rows_init (LnsTimelineRows *self)
 {
   self->bound = g_hash_table_new (NULL, NULL);
   self->spare = g_ptr_array_new ();
+  self->leaving = g_ptr_array_new ();
+  self->undescribed = g_array_new (FALSE, FALSE, sizeof (gpointer));
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
 }

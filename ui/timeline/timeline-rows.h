@@ -42,6 +42,8 @@ lns_timeline_rows_find (LnsTimelineRows *self, int side, uint32_t row, int *ret_
 void lns_timeline_rows_scroll_to (
     LnsTimelineRows *self, int side, uint32_t row, int top_px, int bottom_px);
 
+/* Updates the descriptions of rows for assistive technology after the view has changed: at once of those in view, and of the others, which
+ * may be many, a few at a time while there is nothing else to do, as each costs a message. */
 void lns_timeline_rows_update_descriptions (LnsTimelineRows *self);
 
 /* The height of all rows. */
