@@ -21,12 +21,16 @@
 
 /* Switches and interrupts take this share of a step on such a machine, from whatever part they hit. */
 #define ANYWHERE 0.0015
+/* … and to fill the nearest caches again takes so long. */
+#define ANYWHERE_NS 1000
 
 /* What everything has in common is told by so many parts, at most, … */
 #define MOST_WITNESSES 32
 /* … by so many others at least, which have this share of the time of all. */
 #define LEAST_WITNESSES 2
 #define LEAST_WITNESSED 0.15
+/* … none of which counts for more than this share: it may be what changed. */
+#define MOST_WITNESSED (1 / 3.0)
 
 /* What changed beside the pace of the machine has to show without it, too: by chance one in so many does. */
 #define HINT 0.2
@@ -399,7 +403,7 @@ find_pace (Comparer *comparer, size_t i, double *pace[2])
         for (unsigned k = 0; k < n; k++)
           values[k] =
               (Weighted){ candidates[others[k]].ns[side][step] / candidates[others[k]].level[0],
-                          weight_of (&candidates[others[k]]) };
+                          fmin (weight_of (&candidates[others[k]]), MOST_WITNESSED * witnessed) };
         pace[side][step] = fmax (1e-3, weighted_median (values, n));
       }
   return true;
@@ -452,7 +456,7 @@ find_shift (const Comparer *comparer,
                                 .is_witnessed = way.is_witnessed,
                                 .is_relative = way.is_relative,
                                 .of_quick = way.of_quick,
-                                .anywhere = ANYWHERE * comparer->step_ns };
+                                .anywhere = fmax (ANYWHERE_NS, ANYWHERE * comparer->step_ns) };
   return lns_shift_find (&series[0], &series[1], common, ret_shift);
 }
 
@@ -701,6 +705,21 @@ suspect (Comparer *comparer, LnsChangesFound *found)
 
 /* --- All -------------------------------------------------------------------------------------- */
 
+/* Whether the thread of the steps waits for the GPU for most of them: that may take less, too, where others have the CPUs. */
+static bool
+waits_mostly (const Comparer *comparer)
+{
+  double waited_ns = 0;
+
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      const Candidate *candidate = &comparer->candidates.items[i];
+      if (candidate->is_wait && candidate->is_on_thread && !candidate->has_self)
+        waited_ns += weight_of (candidate);
+    }
+  return waited_ns > comparer->step_ns / 2;
+}
+
 static void
 find_steps (const Comparer *comparer, LnsChangesFound *found)
 {
@@ -711,7 +730,7 @@ find_steps (const Comparer *comparer, LnsChangesFound *found)
   find_shift (comparer, ns,
               (Way){ .is_contended = comparer->is_contended, .is_witnessed = is_witnessed },
               found->common, &found->steps);
-  if (comparer->is_contended &&
+  if (comparer->is_contended && !waits_mostly (comparer) &&
       find_shift (comparer, ns,
                   (Way){ .is_contended = true, .is_witnessed = is_witnessed, .of_quick = true },
                   found->common, &quick))
