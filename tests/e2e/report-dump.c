@@ -253,9 +253,17 @@ main (int argc, char **argv)
           ",\"end\":%" PRId64 ",\"t0\":%" PRId64,
           info->state, info->n_events, info->n_open, info->n_lost, info->end_ns,
           info->t0_monotonic_ns);
-  static const char *const keys[] = { "command_line", "working_directory",   "host_name",
-                                      "trace",        "env.LNS_TEST",        "cupti_version",
-                                      "cupti_path",   "cuda_driver_version", "driver_version" };
+  static const char *const keys[] = { "command_line",
+                                      "working_directory",
+                                      "host_name",
+                                      "trace",
+                                      "env.LNS_TEST",
+                                      "cupti_version",
+                                      "cupti_path",
+                                      "cuda_driver_version",
+                                      "driver_version",
+                                      "main_thread_on_cpu_ns",
+                                      "main_thread_waited_ns" };
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (lns_report_meta (report, keys[i]) != NULL)
       {

@@ -42,6 +42,10 @@ def test_records_a_program():
         process = report.processes[0]
         assert process["name"] == "nvtx-act" and process["exit"] == 0 and process["ended"]
         assert process["command_line"].endswith("push outer push inner pop pop mark here print output")
+        # What the kernel counted of its main thread, which needs no rights.
+        with open("/proc/self/schedstat", encoding="ascii") as file:
+            counts = int(file.read().split()[0]) > 0
+        assert not counts or (int(report.info["main_thread_on_cpu_ns"]) > 0 and int(report.info["main_thread_waited_ns"]) >= 0), report.info
 
 
 def test_output_is_the_same_with_and_without():

@@ -65,6 +65,7 @@ typedef struct
   double drift;   /* over the run, at most, up or down                                     */
   double between; /* how much faster one run is than the other, as a standard deviation    */
   unsigned n_warm_up;
+  unsigned unseen_percent; /* of the run, for which the program had no CPU, and nobody saw when  */
 } Machine;
 
 /* What is another way in a run. */
@@ -203,6 +204,14 @@ write_run (
   Run run;
 
   begin (&run, path, program);
+  if (machine->unseen_percent > 0)
+    {
+      char text[8];
+      snprintf (text, sizeof text, "%u", 100 - machine->unseen_percent);
+      lns_writer_set_meta (run.writer, "main_thread_on_cpu_ns", text);
+      snprintf (text, sizeof text, "%u", machine->unseen_percent);
+      lns_writer_set_meta (run.writer, "main_thread_waited_ns", text);
+    }
   for (unsigned i = 0; i < program->n; i++)
     {
       char name[40];
@@ -541,6 +550,31 @@ test_few_steps_are_not_known (void)
 }
 
 static void
+test_times_without_a_cpu_that_nobody_saw_are_not_compared (void)
+{
+  const Machine machines[] = { { .noise = 0.003, .unseen_percent = 5 },
+                               { .noise = 0.003, .unseen_percent = 40 } };
+  const size_t n[] = { 30, 30 };
+  Plant slow = nothing;
+
+  seed = lns_tap_seed () * 103;
+  const Program program = draw_program (false);
+  slow.slower = 0;
+  slow.times = 4;
+  for (int i = 0; i < 2; i++)
+    {
+      Pair pair = compare (&program, (const Plant *const[]){ &nothing, &slow }, &machines[i], n);
+      LNS_CHECK_INT (pair.comparison->is_known, i == 0);
+      LNS_CHECK_INT (is_alarm (pair.comparison), i == 0);
+      LNS_CHECK_INT (strstr (pair.comparison->verdict,
+                             "in A the program had no CPU for 40 % of the time that it could have "
+                             "run, and when was not recorded") != NULL,
+                     i == 1);
+      clear (&pair);
+    }
+}
+
+static void
 test_most_of_several_runs_decide (void)
 {
   seed = lns_tap_seed () * 101;
@@ -577,6 +611,7 @@ main (void)
   LNS_TEST (test_what_is_new_or_gone_is_named);
   LNS_TEST (test_a_renamed_kernel_is_the_same);
   LNS_TEST (test_few_steps_are_not_known);
+  LNS_TEST (test_times_without_a_cpu_that_nobody_saw_are_not_compared);
   LNS_TEST (test_most_of_several_runs_decide);
   LNS_TEST_LONG (test_a_thousand_pairs_give_no_alarm);
   LNS_TEST_LONG (test_two_percent_are_found_often);

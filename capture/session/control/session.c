@@ -576,13 +576,20 @@ lns_session_set_recording (LnsSession *session, bool recording)
 /* --- Processes -------------------------------------------------------------------------------- */
 
 void
-lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal)
+lns_session_root_exited (LnsSession *session,
+                         uint32_t process,
+                         int exit_code,
+                         int exit_signal,
+                         int64_t on_cpu_ns,
+                         int64_t waited_ns)
 {
   session->has_root_exited = true;
   post (session, (LnsBatchEvent){ .kind = LNS_BATCH_EXIT,
                                   .process = process,
                                   .exit_code = exit_code,
-                                  .exit_signal = exit_signal });
+                                  .exit_signal = exit_signal,
+                                  .on_cpu_ns = on_cpu_ns,
+                                  .waited_ns = waited_ns });
 }
 
 void

@@ -172,9 +172,14 @@ void lns_session_cancel_report (LnsSession *session);
 void lns_session_set_recording (LnsSession *session, bool recording);
 
 /* Tells the session that the process that was added ended with EXIT_CODE: 0–255, or 128+N if EXIT_SIGNAL N killed
- * it. EXIT_SIGNAL is 0 otherwise. */
-void
-lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal);
+ * it. EXIT_SIGNAL is 0 otherwise. Its main thread was on a CPU for ON_CPU_NS and had none that it could have used for WAITED_NS; both are 0
+ * where that is not known. */
+void lns_session_root_exited (LnsSession *session,
+                              uint32_t process,
+                              int exit_code,
+                              int exit_signal,
+                              int64_t on_cpu_ns,
+                              int64_t waited_ns);
 
 /* Tells the session that all processes started within it have ended, recorded or not. */
 void lns_session_all_ended (LnsSession *session);

@@ -62,7 +62,7 @@ typedef enum
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
   LNS_BATCH_WITHHELD,     /* `withheld_ticks` */
-  LNS_BATCH_EXIT,         /* `time_ns`, `exit_code`, `exit_signal` */
+  LNS_BATCH_EXIT,         /* `time_ns`, `exit_code`, `exit_signal`, `on_cpu_ns`, `waited_ns` */
   LNS_BATCH_FLUSHED,      /* CUPTI's records of the process's last range are here */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
   LNS_BATCH_GPU,          /* `gpu`; `time_ns` of its samples, INT64_MIN if it has none */
@@ -83,7 +83,8 @@ typedef struct
   uint32_t process; /* instance in the session, or LNS_ID_NONE */
   int64_t time_ns;  /* CLOCK_MONOTONIC */
   int exit_code, exit_signal;
-  LnsProcessInfo info; /* owned */
+  int64_t on_cpu_ns, waited_ns; /* of the main thread in all; both 0: not known */
+  LnsProcessInfo info;          /* owned */
   LnsWireLosses losses;
   LnsSalvage *salvage;     /* owned */
   uint64_t withheld_ticks; /* CUPTI holds records back since then; 0: none */

@@ -47,6 +47,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
       lns_decoder_set_exit_code (decoder, event->process,
                                  event->time_ns - recorder->recording.t0_ns, event->exit_code,
                                  event->exit_signal);
+      _lns_recording_note_cpu_times (&recorder->recording, event->on_cpu_ns, event->waited_ns);
       break;
     case LNS_BATCH_DIAGNOSTIC:
       if (event->text != NULL)

@@ -168,6 +168,18 @@ _lns_recording_diagnose (LnsRecording *recording,
     free (copy);
 }
 
+void
+_lns_recording_note_cpu_times (LnsRecording *recording, int64_t on_cpu_ns, int64_t waited_ns)
+{
+  char text[24];
+  if (recording->writer == NULL || (on_cpu_ns == 0 && waited_ns == 0))
+    return;
+  snprintf (text, sizeof text, "%lld", (long long)on_cpu_ns);
+  lns_writer_set_meta (recording->writer, "main_thread_on_cpu_ns", text);
+  snprintf (text, sizeof text, "%lld", (long long)waited_ns);
+  lns_writer_set_meta (recording->writer, "main_thread_waited_ns", text);
+}
+
 typedef struct
 {
   const char *code;

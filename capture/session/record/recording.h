@@ -78,6 +78,10 @@ void _lns_recording_keep_pair (LnsRecording *recording, const LnsWireClockPair *
 /* Commits if a second has passed, whatever is still to be played. Call it often. */
 void _lns_recording_commit_if_due (LnsRecording *recording);
 
+/* Notes in the report that the program's main thread was on a CPU for ON_CPU_NS and had none that it could have used for WAITED_NS; both 0:
+ * not known. */
+void _lns_recording_note_cpu_times (LnsRecording *recording, int64_t on_cpu_ns, int64_t waited_ns);
+
 /* Adds a diagnostic to the report and to its result. */
 void _lns_recording_diagnose (LnsRecording *recording,
                               const char *code,

@@ -814,7 +814,8 @@ lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
     {
       comparer.of_part[side] = lns_calloc (runs[side].times->parts.n + 1, sizeof (size_t));
       comparer.nothing[side] = lns_calloc (runs[side].times->n, sizeof (double));
-      comparer.is_contended |= runs[side].times->waited_share > CONTENDED;
+      comparer.is_contended |=
+          fmax (runs[side].times->waited_share, runs[side].times->unseen_share) > CONTENDED;
       comparer.is_python |= runs[side].times->is_python;
     }
   comparer.step_ns = median_of (&comparer, 0, runs[0].times->ns);

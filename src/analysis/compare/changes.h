@@ -16,6 +16,9 @@
 /* … and if it is at least this share of what it changes: runs of one program differ by less without a reason. */
 #define LNS_LEAST_CHANGE 0.01
 
+/* Where the thread had no CPU for a larger share of the run, and when was not recorded, nothing is known of its steps. */
+#define LNS_MOST_UNSEEN 0.1
+
 typedef enum
 {
   LNS_CHANGE_SLOWER,

@@ -352,7 +352,8 @@ compare_runs (LnsComparison *comparison)
       comparison->p50_ns[side] = quantile_of (run, 0.5, false);
       comparison->p99_ns[side] = quantile_of (run, 0.99, true);
       comparison->is_known &=
-          run->times->n >= LNS_LEAST_COMPARED + run->left.n_warm_up + run->left.n_outliers;
+          run->times->n >= LNS_LEAST_COMPARED + run->left.n_warm_up + run->left.n_outliers &&
+          run->times->unseen_share <= LNS_MOST_UNSEEN;
     }
   if (!comparison->is_known)
     return;

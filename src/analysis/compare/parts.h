@@ -77,6 +77,7 @@ typedef struct
   double *waited_ns; /* for how long their thread could have run and had no CPU                   */
   double waited_share; /* of all of that                                                          */
   bool knows_waits;
+  double unseen_share; /* of the run, that the main thread had no CPU; 0 if `knows_waits`         */
   bool is_python; /* samples found the thread of the steps in Python                              */
   bool are_ranges;
   size_t typical; /* the one that is nearest to the median                                        */

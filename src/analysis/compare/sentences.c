@@ -141,13 +141,23 @@ n_counted (const LnsComparedRun *run)
 static char *
 not_known (const LnsComparison *comparison)
 {
-  const int side = n_counted (&comparison->runs[0]) < LNS_LEAST_COMPARED ? 0 : 1;
+  const int side = n_counted (&comparison->runs[0]) < LNS_LEAST_COMPARED ||
+                           (comparison->runs[0].times->unseen_share > LNS_MOST_UNSEEN &&
+                            n_counted (&comparison->runs[1]) >= LNS_LEAST_COMPARED)
+                       ? 0
+                       : 1;
   const char *run = side == 0 ? "A" : "B";
 
   if (comparison->runs[side].times->n_all == 0)
     return lns_asprintf (_ ("It cannot be known whether B is slower than A: %s has no steps; name "
                             "the NVTX range that is one with --steps=RANGE."),
                          run);
+  if (n_counted (&comparison->runs[side]) >= LNS_LEAST_COMPARED)
+    return lns_asprintf (
+        _ ("It cannot be known whether B is slower than A: in %s the program had no CPU for %.0f "
+           "%% of the time that it could have run, and when was not recorded. Record the "
+           "scheduling of threads (--cpuctxsw), or on a quieter machine."),
+        run, 100 * comparison->runs[side].times->unseen_share);
   return lns_asprintf (
       _ ("It cannot be known whether B is slower than A: of %s %zu steps count, and "
          "%d are needed."),

@@ -5,6 +5,7 @@
 
 /* Ranges and calls of threads, as they are nested in steps. */
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "src/analysis/compare/reader.h"
@@ -132,6 +133,17 @@ waits_of (
   return good;
 }
 
+/* The share of the run for which the main thread of the program had no CPU, by its sums. */
+static double
+unseen_share (LnsReport *report)
+{
+  const char *on_cpu = lns_report_meta (report, "main_thread_on_cpu_ns"),
+             *no_cpu = lns_report_meta (report, "main_thread_waited_ns");
+  const double on_cpu_ns = on_cpu != NULL ? fmax (0, strtod (on_cpu, NULL)) : 0,
+               waited_ns = no_cpu != NULL ? fmax (0, strtod (no_cpu, NULL)) : 0;
+  return waited_ns > 0 ? waited_ns / (on_cpu_ns + waited_ns) : 0;
+}
+
 bool
 _lns_part_find_waits (LnsPartReader *reader, LnsError *error)
 {
@@ -150,6 +162,7 @@ _lns_part_find_waits (LnsPartReader *reader, LnsError *error)
       times->ns[i] -= times->waited_ns[i];
     }
   times->waited_share = sum_ns > 0 ? waited_ns / sum_ns : 0;
+  times->unseen_share = times->knows_waits ? 0 : unseen_share (reader->report);
   lns_array_clear (&waits);
   return good;
 }

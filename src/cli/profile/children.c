@@ -40,10 +40,29 @@ lns_profile_adopt (const LnsProfile *profile)
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
+/* Reads for how long the main thread of PID, which has ended and is still there, was on a CPU and had none that it could have used, in ns
+ * (proc_pid_schedstat(5)); 0 where the kernel does not count that. */
+static void
+read_cpu_times (pid_t pid, int64_t *ret_on_cpu_ns, int64_t *ret_waited_ns)
+{
+  char path[64];
+  long long on_cpu_ns = 0, waited_ns = 0;
+  snprintf (path, sizeof path, "/proc/%d/schedstat", (int)pid);
+  FILE *file = fopen (path, "re");
+  if (file == NULL || fscanf (file, "%lld %lld", &on_cpu_ns, &waited_ns) != 2)
+    on_cpu_ns = waited_ns = 0;
+  if (file != NULL)
+    fclose (file);
+  *ret_on_cpu_ns = on_cpu_ns;
+  *ret_waited_ns = waited_ns;
+}
+
 static void
 reap_program (LnsChildren *children, LnsProfile *profile)
 {
   int status;
+  int64_t on_cpu_ns, waited_ns;
+  read_cpu_times (profile->pid, &on_cpu_ns, &waited_ns);
   if (waitpid (profile->pid, &status, WNOHANG) != profile->pid)
     return;
   profile->has_exited = true;
@@ -57,7 +76,7 @@ reap_program (LnsChildren *children, LnsProfile *profile)
                         lns_format_signal (profile->exit_signal, name));
     }
   lns_session_root_exited (profile->session, profile->process, profile->exit_code,
-                           profile->exit_signal);
+                           profile->exit_signal, on_cpu_ns, waited_ns);
 }
 
 bool
