@@ -113,6 +113,9 @@ def test_the_gate():
     golden.run("diff", "--fail-on=p50(step) > 0%", a, run_of(3))
     for wrong in ("p50(step)", "p50(step) > x", "p50(step) > 5", "p50() > 5%", "step > 5%"):
         assert "is not valid" in golden.run("diff", "--fail-on=" + wrong, a, b, code=125)[1].decode(), wrong
+    # A name that is nowhere would be a gate that never closes.
+    assert "neither run have a kernel, call, range or function “augmnt”" in golden.run("diff", "--fail-on=p50(augmnt) > 5%", a, b, code=125)[1].decode()
+    assert "no limit was checked" in golden.run("diff", "--fail-on=p50(step) > 5%", a, run_of(2, 1.5, n_steps=8))[1].decode()
     assert "takes two reports" in golden.run("diff", a, code=125)[1].decode()
 
 

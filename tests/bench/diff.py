@@ -10,7 +10,7 @@ Each program runs RUNS times, and all pairs of these runs are compared; then PLA
 first PLANTED runs. Beside each run, 0 to RIVALS other programs are at work, drawn anew. With FOLDER, reports stay there, and those that are there are not
 recorded again: the same runs can be compared by another version.
 
-`loop` is diff-loop.c; `python` a program in Python whose functions are ranges; `cuda` tests/programs/cuda-steady.cu on the stand-ins of
+`loop` is diff-loop.c, `unseen` the same without the scheduling of threads, of which only runs with CPUs enough can be compared; `python` a program in Python whose functions are ranges; `cuda` tests/programs/cuda-steady.cu on the stand-ins of
 CUDA, which has no change."""
 
 import concurrent.futures
@@ -61,7 +61,8 @@ for _ in range(int(sys.argv[1])):
 RIVALS = ("while True: pass", "cells = bytearray(1 << 25)\nwhile True: cells[:] = cells[::-1]")
 CHANGES = {"loop": ("train=1.02", "train=1.1", "sort=1.1", "find=1.3", "augment=1.3", "sort=1.3", "train=1.3"),
            "python": ("train=1.1", "parse=1.3", "train=1.3", "sort=1.5", "train=1.5"),
-           "cuda": ()}
+           "cuda": (),
+          "unseen": ()}
 # What a change is in, or what does its work.
 AROUND = ("step", "prepare", "compute")
 
@@ -75,8 +76,8 @@ def make_programs(folder):
 
 def words_of(program, folder, change):
     given = [change] if change else []
-    if program == "loop":
-        return [], ["-t", "nvtx"], [LOOP, str(STEPS), *given]
+    if program in ("loop", "unseen"):
+        return [], ["-t", "nvtx", *(["-s", "none", "--cpuctxsw=none"] if program == "unseen" else [])], [LOOP, str(STEPS), *given]
     if program == "python":
         return ([], ["-t", "nvtx", "--python-functions-trace=" + os.path.join(folder, "functions.json")],
                 [sys.executable, os.path.join(folder, "program.py"), str(STEPS), *given])

@@ -125,6 +125,34 @@ exceeds (const LnsComparison *comparison, const Limit *limit)
   return fails;
 }
 
+/* Whether one of the runs has a kernel, call, range or function NAME in its steps. */
+static bool
+has_part (const LnsComparison *comparison, const char *name)
+{
+  bool found = false;
+
+  for (int side = 0; side < 2; side++)
+    for (size_t i = 1; !found && i <= comparison->runs[side].times->parts.n; i++)
+      {
+        const LnsChange one = { .a = side == 0 ? i : 0, .b = side == 0 ? 0 : i };
+        char *own = lns_change_name (comparison, &one);
+        found = strcmp (own, name) == 0;
+        free (own);
+      }
+  return found;
+}
+
+/* Checks that what LIMIT is about is there: a gate with a wrong name would never close. */
+static bool
+check_name (const Limit *limit, const LnsComparison *comparison, LnsError *error)
+{
+  return limit->name == NULL || !comparison->is_known || has_part (comparison, limit->name) ||
+         lns_cli_usage (error,
+                        "--fail-on: the steps of neither run have a kernel, call, range or "
+                        "function “%s”",
+                        limit->name);
+}
+
 /* Sets RET_FAILS to whether one of LIMITS is exceeded. COMPARISON may be NULL: the limits are only checked. */
 static bool
 check_limits (const LnsOptionList *limits,
@@ -132,16 +160,20 @@ check_limits (const LnsOptionList *limits,
               bool *ret_fails,
               LnsError *error)
 {
+  bool good = true;
+
   *ret_fails = false;
-  for (size_t i = 0; i < limits->n_items; i++)
+  for (size_t i = 0; good && i < limits->n_items; i++)
     {
-      Limit limit;
-      if (!read_limit (limits->items[i], &limit, error))
-        return false;
-      *ret_fails |= comparison != NULL && exceeds (comparison, &limit);
+      Limit limit = { 0 };
+      good = read_limit (limits->items[i], &limit, error) &&
+             (comparison == NULL || check_name (&limit, comparison, error));
+      *ret_fails |= good && comparison != NULL && exceeds (comparison, &limit);
       free (limit.name);
     }
-  return true;
+  if (good && comparison != NULL && !comparison->is_known && limits->n_items > 0)
+    lns_cli_say ("warning", "--fail-on: no limit was checked, as the runs cannot be compared");
+  return good;
 }
 
 /* --- All -------------------------------------------------------------------------------------- */
