@@ -10,8 +10,8 @@ Each program runs RUNS times, and all pairs of these runs are compared; then PLA
 first PLANTED runs. Beside each run, 0 to RIVALS other programs are at work, drawn anew. With FOLDER, reports stay there, and those that are there are not
 recorded again: the same runs can be compared by another version.
 
-`loop` is diff-loop.c, `unseen` the same without the scheduling of threads, of which only runs with CPUs enough can be compared; `python` a program in Python whose functions are ranges; `cuda` tests/programs/cuda-steady.cu on the stand-ins of
-CUDA, which has no change."""
+`loop` is diff-loop.c, and `unseen` the same without the scheduling of threads: of that, only runs that had a CPU can be compared. `python`
+is a program in Python whose functions are ranges; `cuda` is tests/programs/cuda-steady.cu on the stand-ins of CUDA, which has no change."""
 
 import concurrent.futures
 import itertools
