@@ -370,9 +370,9 @@ const LnsCommand lns_command_profile = {
 static const LnsOption launch_options[] = {
   { LNS_PROFILE_SWITCH ("session-new", TEXT, session_new), .value_name = "NAME",
     .default_text = "launch-ID-PROGRAM",
-    .help =
-        N_ ("Name of this session, by which start, stop, cancel and shutdown in other terminals "
-            "find it.") },
+    .help = N_ (
+        "Name of this session, by which start, stop, cancel, keep and shutdown in other terminals "
+        "find it.") },
   { LNS_PROFILE_SWITCH ("session", TEXT, session), .value_name = "NAME",
     .help = N_ ("Session that `lanescope start` began, to which the program belongs.") },
 };

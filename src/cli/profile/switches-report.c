@@ -44,9 +44,9 @@ const LnsOptionGroup lns_profile_switches_report =
 static const LnsOption switches_session_options[] = {
   { LNS_PROFILE_SWITCH ("session-new", TEXT, session_new), .value_name = "NAME",
     .default_text = "profile-ID-PROGRAM",
-    .help =
-        N_ ("Name of this session, by which start, stop, cancel and shutdown in other terminals "
-            "find it.") },
+    .help = N_ (
+        "Name of this session, by which start, stop, cancel, keep and shutdown in other terminals "
+        "find it.") },
   { LNS_PROFILE_SWITCH ("start-later", BOOL, start_later), .letter = 'Y', .default_text = "false",
     .help = N_ ("Collect nothing until `lanescope start` is run in another terminal.") },
 };
