@@ -474,6 +474,146 @@ copies_of_one_direction_follow_each_other (void)
   lns_graph_free (graph);
 }
 
+/* Adds two processes, ranks 0 and 1 of MPI, with a thread each, and returns their lanes of calls; and who launched them, and waits for longer. */
+static void
+add_ranks (LnsWriter *writer, uint32_t ret_lanes[2])
+{
+  for (uint32_t i = 0; i < 2; i++)
+    {
+      lns_writer_add_process (writer, &(LnsProcess){ .pid = 10 + (int32_t)i,
+                                                     .parent = LNS_ID_NONE,
+                                                     .mpi_rank = 1 + i,
+                                                     .start_ns = LNS_TIME_UNKNOWN,
+                                                     .end_ns = LNS_TIME_UNKNOWN });
+      lns_writer_add_thread (writer, &(LnsThread){ .process = i, .tid = 10 + (int32_t)i });
+    }
+  for (uint32_t i = 0; i < 2; i++)
+    {
+      const uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_MPI,
+                                                                        .process = i,
+                                                                        .thread = i,
+                                                                        .domain = LNS_ID_NONE,
+                                                                        .device = LNS_ID_NONE,
+                                                                        .stream = LNS_ID_NONE });
+      ret_lanes[i] = lns_writer_add_lane (writer, &(LnsLane){ track, 0, LNS_LANE_MPI_CALL });
+    }
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 12,
+                                                 .parent = LNS_ID_NONE,
+                                                 .start_ns = LNS_TIME_UNKNOWN,
+                                                 .end_ns = LNS_TIME_UNKNOWN });
+  lns_writer_add_thread (writer, &(LnsThread){ .process = 2, .tid = 12 });
+  const uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_OS_CALLS,
+                                                                    .process = 2,
+                                                                    .thread = 2,
+                                                                    .domain = LNS_ID_NONE,
+                                                                    .device = LNS_ID_NONE,
+                                                                    .stream = LNS_ID_NONE });
+  append (writer, lns_writer_add_lane (writer, &(LnsLane){ track, 0, LNS_LANE_OS_CALL }),
+          LNS_LANE_OS_CALL, "waitpid", 0, 40000, 0);
+}
+
+/* Appends a call that sends to rank PEER or receives from it, in the background if REQUEST is not 0; or PEER −1: waits for REQUEST. */
+static void
+append_peer (LnsWriter *writer,
+             uint32_t lane,
+             const char *name,
+             int64_t start_ns,
+             int64_t end_ns,
+             int64_t peer,
+             uint64_t request)
+{
+  LnsEvent event = { .start_ns = start_ns,
+                     .duration_ns = end_ns - start_ns,
+                     .name = lns_writer_string (writer, name, strlen (name)) };
+  const struct
+  {
+    LnsColumnId column;
+    uint64_t value;
+  } values[] = { { LNS_COLUMN_EVENT_CLASS, peer < 0 ? LNS_MPI_START_WAIT : LNS_MPI_P2P },
+                 { LNS_COLUMN_PEER_RANK, (uint64_t)peer },
+                 { LNS_COLUMN_TAG, 5 },
+                 { LNS_COLUMN_COMMUNICATOR_UID, 77 },
+                 { LNS_COLUMN_REQUEST, request } };
+
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+    event.extra[lns_lane_kind_extra (LNS_LANE_MPI_CALL, values[i].column)] = values[i].value;
+  lns_writer_append (writer, lane, &event);
+}
+
+/* Thread 1 has a CPU but from 5 to 8 µs, when it could run. */
+static void
+append_states (LnsWriter *writer)
+{
+  const uint32_t lane = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED, 1, LNS_ID_NONE);
+  const int64_t starts_ns[] = { 0, 5000, 8000 }, ends_ns[] = { 5000, 5000, 21000 };
+
+  for (int i = 0; i < 3; i++)
+    {
+      LnsEvent event = { .start_ns = starts_ns[i], .duration_ns = ends_ns[i] - starts_ns[i] };
+      event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = i != 1;
+      lns_writer_append (writer, lane, &event);
+    }
+}
+
+typedef enum
+{
+  AT_ONCE,
+  IN_BACKGROUND,
+  LOSING_ITS_CPU
+} Receiving;
+
+/* Rank 0 computes for 16 µs and sends, to rank PEER; rank 1 waits for that meanwhile, RECEIVING so. Returns how long the run takes if rank 0 computes
+ * for a quarter of that. */
+static int64_t
+length_with_a_faster_sender (Receiving receiving, int64_t peer)
+{
+  const char *path = fixture_path ("peers.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+  LnsGraphMark mark = { .start_ns = 1000, .end_ns = 17000 };
+  const LnsGraphChange change = { 0.25, false };
+  uint32_t lanes[2];
+  int64_t times[64];
+
+  LNS_CHECK (writer != NULL);
+  add_ranks (writer, lanes);
+  for (uint32_t i = 0; i < 2; i++)
+    append (writer, lanes[i], LNS_LANE_MPI_CALL, "MPI_Init", 0, 1000, 0);
+  append_peer (writer, lanes[0], "MPI_Send", 17000, 18000, peer, 0);
+  if (receiving == LOSING_ITS_CPU)
+    append_states (writer);
+  if (receiving == IN_BACKGROUND)
+    {
+      append_peer (writer, lanes[1], "MPI_Irecv", 2000, 2500, 0, 9);
+      append_peer (writer, lanes[1], "MPI_Wait", 3000, 19000, -1, 9);
+    }
+  else
+    append_peer (writer, lanes[1], "MPI_Recv", 3000, 19000, 0, 0);
+  append (writer, lanes[1], LNS_LANE_MPI_CALL, "MPI_Finalize", 20000, 21000, 0);
+  fixture_finish (writer, 40000);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsGraph *graph = lns_graph_build (report, &mark, 1, NULL, &error);
+  LNS_CHECK (graph != NULL && graph->n <= 64);
+  lns_graph_replay (graph, NULL, times);
+  LNS_CHECK_INT (lns_graph_length (graph, times), 21000);
+  lns_graph_replay (graph, &(LnsGraphChanges){ .of_marks = &change, .n_edits = 1 }, times);
+  const int64_t ns = lns_graph_length (graph, times);
+  lns_graph_free (graph);
+  lns_report_close (report);
+  return ns;
+}
+
+static void
+what_is_received_was_sent (void)
+{
+  /* 12 µs less, all of them until rank 1 goes on. */
+  LNS_CHECK_INT (length_with_a_faster_sender (AT_ONCE, 1), 9000);
+  LNS_CHECK_INT (length_with_a_faster_sender (IN_BACKGROUND, 1), 9000);
+  LNS_CHECK_INT (length_with_a_faster_sender (LOSING_ITS_CPU, 1), 9000);
+  /* To another rank: what rank 1 received is not known, and stays as it was. */
+  LNS_CHECK_INT (length_with_a_faster_sender (AT_ONCE, 0), 21000);
+}
+
 /* Two ranks compute, and meet: the second one comes last. */
 static void
 ranks_go_on_when_the_last_one_comes (void)
@@ -785,6 +925,7 @@ main (void)
   LNS_TEST (an_event_stands_for_the_stream_that_was_waited_for);
   LNS_TEST (which_node_of_a_graph_waits_for_which_is_not_known);
   LNS_TEST (copies_of_one_direction_follow_each_other);
+  LNS_TEST (what_is_received_was_sent);
   LNS_TEST (ranks_go_on_when_the_last_one_comes);
   LNS_TEST (calls_are_found_by_their_correlation);
   LNS_TEST (a_collective_goes_on_when_the_last_one_comes);

@@ -12,6 +12,7 @@
 #include "src/analysis/graph/launched.h"
 #include "src/analysis/graph/lock-order.h"
 #include "src/analysis/graph/mark-cursor.h"
+#include "src/analysis/graph/messages.h"
 #include "src/analysis/graph/points.h"
 #include "src/analysis/graph/releases.h"
 #include "src/analysis/graph/repeats.h"
@@ -53,6 +54,8 @@ typedef struct
   uint32_t last; /* its last point                                                               */
   uint32_t waited; /* the point at which its last wait ended                                 */
   const LnsCollective *collective; /* that its piece is one of, or NULL                          */
+  int64_t over_ns; /* when it finishes as a rank of MPI                                          */
+  LnsMessageCall message; /* what of a message its piece is                             */
   uint64_t waited_for; /* address of the condition, or 0                                         */
   LnsTimedWaits timed; /* since it last had another one go on                        */
   LnsMarkCursor marks;
@@ -116,6 +119,7 @@ typedef struct
   LnsLockOrder *locks;
   LNS_ARRAY (Actor) actors;
   LnsCollectives collectives, mpi; /* of GPUs and of ranks                                       */
+  LnsMessages messages;
   LnsPoints points;
 } Builder;
 
@@ -205,10 +209,15 @@ static void
 meet (Builder *builder, Thread *thread)
 {
   thread->collective = NULL;
-  if (thread->has_piece && thread->piece.kind == LNS_PIECE_MPI &&
-      thread->piece.class == LNS_CALL_COLLECTIVE)
+  thread->message.channel = 0;
+  if (!thread->has_piece || thread->piece.kind != LNS_PIECE_MPI)
+    return;
+  if (thread->piece.class == LNS_CALL_COLLECTIVE)
     thread->collective = lns_collectives_begin (&builder->mpi, thread->agent, thread->piece.name,
                                                 thread->last, time_of (builder, thread->last));
+  else if (thread->piece.class == LNS_CALL_PEER)
+    thread->message = lns_messages_begin (&builder->messages, builder->report, &thread->piece,
+                                          thread->process, thread->last);
 }
 
 /* Begins with the point from which THREAD goes on: its creator's, as far as that is known. */
@@ -460,7 +469,8 @@ tell_piece (Builder *builder, uint32_t number)
   LnsThreadPiece *piece = &thread->piece;
   const uint32_t before = thread->last, n_before = builder->graph->n;
   const int64_t before_ns = time_of (builder, before);
-  const bool is_lone = piece->kind == LNS_PIECE_MPI && thread->collective == NULL,
+  const bool is_lone = piece->kind == LNS_PIECE_MPI && thread->collective == NULL &&
+                       thread->message.channel == 0,
              goes_on = is_lone || !is_whole (builder, thread);
   bool is_anchored;
   thread->is_told = true;
@@ -473,6 +483,9 @@ tell_piece (Builder *builder, uint32_t number)
   else if (thread->collective != NULL)
     thread->last = lns_collective_end (thread->collective, &builder->points, thread->agent, before,
                                        piece->end_ns, label_of_piece (builder, thread));
+  else if (thread->message.channel != 0)
+    thread->last = lns_messages_end (&builder->messages, &thread->message, &builder->points, before,
+                                     piece->end_ns, label_of_piece (builder, thread));
   else if (is_served (builder, thread))
     thread->last = add_with_others (builder, number, &is_anchored);
   else if (goes_on && piece->end_ns > before_ns)
@@ -496,7 +509,8 @@ tell_piece (Builder *builder, uint32_t number)
                        piece->kind == LNS_PIECE_UNKNOWN;
   const uint32_t whole = thread->last;
   /* A wait that nothing ended does not hold the run. */
-  if (read_piece (builder, thread) &&
+  const bool was_over = piece->start_ns >= thread->over_ns;
+  if (read_piece (builder, thread) && !was_over &&
       (thread->has_piece || !is_wait || builder->graph->source[whole] != LNS_POINT_NONE))
     builder->graph->agents.items[thread->agent].last = whole;
   while (lns_mark_cursor_next_move (&thread->marks) <= time_of (builder, thread->last))
@@ -770,6 +784,7 @@ add_threads (Builder *builder)
       thread->process = threads[i].process;
       thread->last = 0;
       thread->waited = LNS_POINT_NONE;
+      thread->over_ns = INT64_MAX;
       thread->marks = lns_mark_cursor (builder->marks, builder->n_marks, mark, i);
       mark = thread->marks.end;
       if (thread->process >= builder->n_processes ||
@@ -849,6 +864,8 @@ add_lanes (Builder *builder)
         add_to_stream (builder, i);
       else if (lanes[i].kind == LNS_LANE_CUDA_API && track->thread < builder->n_threads)
         add_cursor (builder, OF_CALLS, i, correlation | LNS_COLUMN_BIT (LNS_COLUMN_NAME));
+      else if (lanes[i].kind == LNS_LANE_MPI_CALL && track->thread < builder->n_threads)
+        builder->threads[track->thread].over_ns = lns_messages_over (builder->report, i);
       else if (lanes[i].kind == LNS_LANE_CUDA_SYNC)
         add_cursor (builder, OF_SYNCS, i,
                     correlation | LNS_COLUMN_BIT (LNS_COLUMN_SYNC_TYPE) |
@@ -869,32 +886,15 @@ add_lanes (Builder *builder)
     }
 }
 
-/* Which agents the run is over with: main threads of programs that no other one of the report began, and whose last piece is no wait;
- * GPUs. Without such threads all of them. */
 static void
 choose_ends (Builder *builder)
 {
-  LnsGraph *graph = builder->graph;
-  const LnsProcess *processes = lns_report_processes (builder->report, NULL);
-  bool has_main = false;
+  uint32_t *mains = lns_calloc ((size_t)builder->n_processes + 1, sizeof *mains);
 
-  for (size_t i = 0; i < graph->agents.n; i++)
-    {
-      LnsGraphAgent *agent = &graph->agents.items[i];
-      const bool is_main = agent->thread != LNS_ID_NONE &&
-                           builder->processes[agent->process].main == agent->thread &&
-                           processes[agent->process].parent >= builder->n_processes;
-      agent->ends_run = agent->last != LNS_POINT_NONE && (agent->thread == LNS_ID_NONE || is_main);
-      has_main |= agent->ends_run && is_main;
-    }
-  for (size_t i = 0; i < graph->agents.n; i++)
-    {
-      LnsGraphAgent *agent = &graph->agents.items[i];
-      agent->ends_run |= !has_main && agent->last != LNS_POINT_NONE;
-      const int64_t ns =
-          agent->ends_run ? lns_difference (time_of (builder, agent->last), graph->start_ns) : 0;
-      graph->measured_ns = ns > graph->measured_ns ? ns : graph->measured_ns;
-    }
+  for (uint32_t i = 0; i < builder->n_processes; i++)
+    mains[i] = builder->processes[i].main;
+  lns_graph_choose_ends (builder->graph, mains, builder->n_processes, builder->points.times.items);
+  free (mains);
 }
 
 /* Adds what was learned of the streams of PROCESS, and takes back what was not so. */
@@ -933,6 +933,7 @@ clear (Builder *builder)
   lns_repeats_free (builder->repeats);
   lns_collectives_clear (&builder->collectives);
   lns_collectives_clear (&builder->mpi);
+  lns_messages_clear (&builder->messages);
   lns_exchange_free (builder->exchange);
   lns_thread_facts_free (builder->facts);
   free (builder->threads);

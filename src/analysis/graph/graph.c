@@ -11,6 +11,7 @@
 #include "src/base/compare.h"
 #include "src/base/hash.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 
 /* The first so many points are allocated at once; then a third more each time. */
 #define FIRST_POINTS 4096
@@ -125,6 +126,32 @@ lns_graph_set_source (
                       : lag_ns < INT32_MIN ? INT32_MIN
                                            : (int32_t)lag_ns;
   graph->marks[point] = (uint8_t)marks;
+}
+
+void
+lns_graph_choose_ends (LnsGraph *graph, const uint32_t *mains, uint32_t n, const int64_t *times)
+{
+  const LnsProcess *processes = lns_report_processes (graph->report, NULL);
+  bool has_ranks = false, has_main = false;
+
+  for (uint32_t i = 0; i < n; i++)
+    has_ranks |= processes[i].mpi_rank != 0 && mains[i] != LNS_ID_NONE;
+  for (size_t i = 0; i < graph->agents.n; i++)
+    {
+      LnsGraphAgent *agent = &graph->agents.items[i];
+      const bool is_main = agent->thread != LNS_ID_NONE && mains[agent->process] == agent->thread &&
+                           (has_ranks ? processes[agent->process].mpi_rank != 0
+                                      : processes[agent->process].parent >= n);
+      agent->ends_run = agent->last != LNS_POINT_NONE && (agent->thread == LNS_ID_NONE || is_main);
+      has_main |= agent->ends_run && is_main;
+    }
+  for (size_t i = 0; i < graph->agents.n; i++)
+    {
+      LnsGraphAgent *agent = &graph->agents.items[i];
+      agent->ends_run |= !has_main && agent->last != LNS_POINT_NONE;
+      const int64_t ns = agent->ends_run ? lns_difference (times[agent->last], graph->start_ns) : 0;
+      graph->measured_ns = ns > graph->measured_ns ? ns : graph->measured_ns;
+    }
 }
 
 static int

@@ -165,6 +165,12 @@ bool lns_graph_extend (LnsGraph *graph, uint32_t point, int64_t ns, uint32_t res
 void lns_graph_set_source (
     LnsGraph *graph, uint32_t point, uint32_t source, int64_t lag_ns, unsigned marks);
 
+/* Says which agents the run of GRAPH, in which points were at TIMES, is over with, and so how long it took: GPUs, and the main threads MAINS, by process, N
+ * of them (LNS_ID_NONE: it has none), of programs that no other one of the report began, or, if there are such, of ranks of MPI: who
+ * launched them only waits. Without such threads all agents. O(agents + processes). */
+void
+lns_graph_choose_ends (LnsGraph *graph, const uint32_t *mains, uint32_t n, const int64_t *times);
+
 /* Puts the overlaps in the order of points. O(n log n). */
 void lns_graph_sort_overlaps (LnsGraph *graph);
 

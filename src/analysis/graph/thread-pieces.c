@@ -129,6 +129,21 @@ take_call (LnsThreadPieces *pieces, const LnsDeed *deed, LnsThreadPiece *piece, 
   return true;
 }
 
+/* Makes PIECE, which is in a call of MPI, all of that is not told yet: a thread that loses its CPU in it is in the same call afterwards. */
+static void
+take_whole (const LnsThreadPieces *pieces, LnsThreadPiece *piece)
+{
+  LnsEvent event;
+
+  if (piece->lane == LNS_ID_NONE ||
+      lns_report_lanes (pieces->report, NULL)[piece->lane].kind != LNS_LANE_MPI_CALL ||
+      !lns_report_event (pieces->report, piece->lane, piece->ordinal, &event, NULL))
+    return;
+  const int64_t end_ns = lns_sum (event.start_ns, event.duration_ns);
+  if (end_ns > piece->end_ns)
+    piece->end_ns = end_ns < pieces->end_ns ? end_ns : pieces->end_ns;
+}
+
 /* The next deed as a piece, from where the one before ended. */
 static bool
 take_one (LnsThreadPieces *pieces, LnsThreadPiece *ret_piece, bool *ret_found, LnsError *error)
@@ -160,6 +175,8 @@ take_one (LnsThreadPieces *pieces, LnsThreadPiece *ret_piece, bool *ret_found, L
         return false;
       if (ret_piece->kind == LNS_PIECE_RUN && deed->doing != LNS_DOING_OS)
         ret_piece->name = 0;
+      if (ret_piece->kind == LNS_PIECE_MPI)
+        take_whole (pieces, ret_piece);
     }
   return true;
 }
