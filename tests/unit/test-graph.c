@@ -217,6 +217,46 @@ steps_say_how_much_is_left_to_chance (void)
   lns_graph_free (graph);
 }
 
+/* In each of five steps thread A computes for 2 ms, and B for 20, for which A waits; and then no more: what B does has nothing to do with the
+ * run any longer, and each step is like the other. */
+static void
+waits_that_are_gone_leave_nothing_to_chance (void)
+{
+  LnsGraph *graph = lns_calloc (1, sizeof *graph);
+  LnsSpan spans[5];
+  LnsForecast forecast;
+  LnsGraphChange changes[] = { { 1, false }, { 1, false }, { 1, false }, { 0, true } };
+  int64_t measured[16], times[16];
+
+  for (uint32_t i = 0; i < 3; i++)
+    *lns_array_add (&graph->agents) = (LnsGraphAgent){ .thread = i == 0 ? LNS_ID_NONE : i - 1,
+                                                       .stream = LNS_ID_NONE,
+                                                       .last = LNS_POINT_NONE };
+  const uint32_t join = lns_graph_label (graph, LNS_PIECE_JOIN, 0, 0, 0),
+                 a = lns_graph_label (graph, LNS_PIECE_RUN, 1, 0, 0),
+                 b = lns_graph_label (graph, LNS_PIECE_RUN, 2, 0, 0),
+                 wait = lns_graph_label (graph, LNS_PIECE_WAIT, 1, 0, 0);
+  uint32_t of_a = lns_graph_add (graph, LNS_POINT_NONE, 0, join), of_b = of_a;
+  for (int64_t i = 0; i < 5; i++)
+    {
+      spans[i] = (LnsSpan){ i * 20000000, (i + 1) * 20000000 };
+      of_a = lns_graph_add (graph, of_a, 2000000, a);
+      of_b = lns_graph_add (graph, of_b, 20000000, b);
+      of_a = lns_graph_add (graph, of_a, 0, wait);
+      lns_graph_set_source (graph, of_a, of_b, 0, LNS_EDGE_WAKE);
+    }
+  graph->agents.items[1].last = of_a;
+  graph->agents.items[1].ends_run = true;
+  lns_graph_replay (graph, NULL, measured);
+  LNS_CHECK_INT (lns_graph_length (graph, measured), 100000000);
+  lns_forecast_make (graph, measured, &(LnsGraphChanges){ .of_labels = changes },
+                     &(LnsForecastSteps){ spans, 5, 0 }, 0, times, &forecast);
+  LNS_CHECK_INT (forecast.ns, 10000000);
+  LNS_CHECK_INT (forecast.low_ns, 9900000);
+  LNS_CHECK_INT (forecast.high_ns, 10100000);
+  lns_graph_free (graph);
+}
+
 static void
 long_pieces_are_several_points (void)
 {
@@ -921,6 +961,7 @@ main (void)
   LNS_TEST (the_path_leads_to_what_was_waited_for);
   LNS_TEST (chance_is_how_far_a_forecast_may_be_off);
   LNS_TEST (steps_say_how_much_is_left_to_chance);
+  LNS_TEST (waits_that_are_gone_leave_nothing_to_chance);
   LNS_TEST (long_pieces_are_several_points);
   LNS_TEST (an_event_stands_for_the_stream_that_was_waited_for);
   LNS_TEST (which_node_of_a_graph_waits_for_which_is_not_known);

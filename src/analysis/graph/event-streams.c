@@ -10,8 +10,9 @@
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 
-/* No more waits are kept: some 60 MB. */
-#define MOST_WAITS 500000
+/* No more waits are kept: some 60 MB; and of processes with more streams none. */
+#define MOST_WAITS   100000
+#define MOST_STREAMS 12
 
 /* Which of the last calls that record an event before the wait it was: the last one, the one before, … */
 #define N_CALLS 4
@@ -113,7 +114,7 @@ lns_event_streams_add (LnsEventStreams *events,
 {
   const uint32_t number = (uint32_t)events->waits.n;
 
-  if (number >= MOST_WAITS)
+  if (number >= MOST_WAITS || lns_gpu_order_n_streams (order) > MOST_STREAMS)
     return LNS_ID_NONE;
   const uint32_t first = (uint32_t)events->candidates.n;
   for (uint32_t i = 0; i < lns_gpu_order_n_streams (order); i++)
@@ -154,7 +155,7 @@ fit (const LnsEventStreams *events, const Wait *waits, size_t n, Rule rule)
 {
   size_t n_broken = 0, n_late = 0, n_explained = 0;
 
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n && (double)n_broken <= MOST_BROKEN * (double)n; i++)
     {
       const Candidate *candidate = candidate_of (events, &waits[i], rule);
       n_late += waits[i].is_late;

@@ -91,6 +91,22 @@ typedef struct
   double no_cpu;    /* other programs have the CPUs: that is in neither of them                  */
 } Chance;
 
+/* Which of the two points before I that was after by TIMES, of a run with changes. A wait may have been dropped, and then its other side is late, or
+ * far from explaining when I came. */
+static uint32_t
+came_from (const LnsGraph *graph, const int64_t *times, uint32_t i)
+{
+  const uint32_t before = graph->before[i], source = graph->source[i];
+
+  if (source == LNS_POINT_NONE || times[source] > times[i])
+    return before;
+  const int64_t by_before = lns_difference (times[i], lns_sum (times[before], graph->ns[i])),
+                by_source = lns_difference (times[i], lns_sum (times[source], graph->lag[i]));
+  return (by_source < 0 ? -by_source : by_source) <= (by_before < 0 ? -by_before : by_before)
+             ? source
+             : before;
+}
+
 /* Finds what of the path of GRAPH by TIMES is left to chance. STARTS are those of the N_STEPS steps, and the last one's end. */
 static Chance
 find_chance (const LnsGraph *graph, const int64_t *times, const int64_t *starts, size_t n_steps)
@@ -103,11 +119,7 @@ find_chance (const LnsGraph *graph, const int64_t *times, const int64_t *starts,
     by_chance[i] = is_by_chance (graph, &graph->labels.items[i]);
   for (uint32_t i = lns_graph_end (graph, times), next; i > 0; i = next)
     {
-      const uint32_t source = graph->source[i];
-      next = graph->before[i];
-      if (source != LNS_POINT_NONE &&
-          lns_sum (times[source], graph->lag[i]) >= lns_sum (times[next], graph->ns[i]))
-        next = source;
+      next = came_from (graph, times, i);
       if (!by_chance[graph->label[i]])
         continue;
       while (k > 0 && times[i] <= starts[k - 1])
