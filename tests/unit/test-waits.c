@@ -204,6 +204,18 @@ a_thread_is_where_it_was_when_it_had_another_go_on (void)
   LNS_CHECK_INT (lns_points_back (&points, c, 515000), b);
   LNS_CHECK_INT (lns_points_back (&points, c, 502000), a);
   LNS_CHECK_INT (lns_points_back (&points, a, 400000), a); /* before it is another thread */
+  /* It runs, and waits on in the call; then it passes a place, or is in another call. */
+  const uint32_t wait = lns_graph_label (points.graph, LNS_PIECE_WAIT, 1, 7, 0),
+                 join = lns_graph_label (points.graph, LNS_PIECE_JOIN, 1, 0, 0),
+                 call = lns_graph_label (points.graph, LNS_PIECE_RUN, 1, 8, 0);
+  const uint32_t waited = lns_points_add (&points, c, 600000, wait),
+                 rest = lns_points_add (&points, waited, 605000, wait),
+                 ran = lns_points_add (&points, rest, 610000, own),
+                 passed = lns_points_add (&points, ran, 610000, join),
+                 called = lns_points_add (&points, ran, 620000, call);
+  LNS_CHECK (lns_points_only_ran (&points, waited, ran));
+  LNS_CHECK (!lns_points_only_ran (&points, waited, passed));
+  LNS_CHECK (!lns_points_only_ran (&points, waited, called));
   lns_array_clear (&points.times);
   lns_graph_free (points.graph);
 }

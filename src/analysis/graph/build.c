@@ -246,8 +246,7 @@ begin_thread (Builder *builder, uint32_t number)
   meet (builder, thread);
 }
 
-/* A thread that waits for a condition looks whether it is so when it was woken, and if not waits again within so long: the wait before
- * was for nothing. */
+/* A thread that waits for a condition looks whether it is so when it was woken, and if not waits again within so long and does nothing else. */
 #define AGAIN_NS INT64_C (100000)
 
 /* Thread NUMBER waited until POINT, from START_NS on: drops the edge of the wait before, if that was for nothing. */
@@ -261,7 +260,8 @@ drop_again (Builder *builder, uint32_t number, uint32_t point, int64_t start_ns)
           : 0;
 
   if (lock != 0 && thread->waited_for == lock &&
-      start_ns - time_of (builder, thread->waited) < AGAIN_NS)
+      start_ns - time_of (builder, thread->waited) < AGAIN_NS &&
+      lns_points_only_ran (&builder->points, thread->waited, builder->graph->before[point]))
     {
       builder->graph->source[thread->waited] = LNS_POINT_NONE;
       builder->graph->marks[thread->waited] = LNS_EDGE_NONE;

@@ -61,3 +61,19 @@ lns_points_back (const LnsPoints *points, uint32_t point, int64_t time_ns)
   const int64_t ns = time_ns - lns_points_time (points, back);
   return ns >= 0 && ns <= NEAR_NS ? back : point;
 }
+
+bool
+lns_points_only_ran (const LnsPoints *points, uint32_t from, uint32_t to)
+{
+  const LnsGraph *graph = points->graph;
+
+  for (uint32_t i = to; i != from && i > from; i = graph->before[i])
+    {
+      const LnsGraphLabel *label = lns_graph_label_of (graph, i);
+      const bool is_run = label->kind == LNS_PIECE_RUN && label->name == 0,
+                 is_rest = label->kind == LNS_PIECE_WAIT && graph->label[i] == graph->label[from];
+      if (!is_run && !is_rest && label->kind != LNS_PIECE_NO_CPU)
+        return false;
+    }
+  return true;
+}

@@ -31,6 +31,10 @@ uint32_t lns_points_add_own (LnsPoints *points,
  * POINT. O(points between). */
 uint32_t lns_points_back (const LnsPoints *points, uint32_t point, int64_t time_ns);
 
+/* Whether a thread did nothing but run from point FROM to point TO of it, and was in no call but what it waited in at FROM: it has passed no place of its
+ * program. O(points between). */
+bool lns_points_only_ran (const LnsPoints *points, uint32_t from, uint32_t to);
+
 static inline int64_t
 lns_points_time (const LnsPoints *points, uint32_t point)
 {
