@@ -54,18 +54,15 @@ lane_of (const LnsCriticalPath *path, const LnsGraphLabel *label)
   return path->graph->agents.items[label->agent].thread == LNS_ID_NONE ? 0 : 1;
 }
 
-/* The path that is shown at TIME_NS: that of the selected time in it, and elsewhere that of the run. */
+/* The path that is shown at TIME_NS: that of the time that panes speak of in it, and elsewhere that of the run. */
 static const LnsCriticalPath *
 path_at (LnsCriticalStrip *self, int64_t time_ns)
 {
-  const LnsCriticalPath *whole = lns_critical_get_whole (self->critical),
-                        *part = lns_critical_get_path (self->critical);
-  int64_t start_ns, end_ns;
+  const LnsCriticalPath *part = lns_critical_get_path (self->critical);
 
-  return part != whole && lns_view_get_time_selection (self->view, &start_ns, &end_ns) &&
-                 start_ns <= time_ns && time_ns < end_ns
+  return part->path.start_ns <= time_ns && time_ns < part->path.end_ns
              ? part
-             : whole;
+             : lns_critical_get_whole (self->critical);
 }
 
 const LnsPathLink *
@@ -268,8 +265,7 @@ snapshot_path (LnsCriticalStrip *self, GtkSnapshot *snapshot)
 {
   const LnsCriticalPath *whole = lns_critical_get_whole (self->critical);
   const int n_px = gtk_widget_get_width (GTK_WIDGET (self));
-  const gboolean has_part = lns_critical_get_path (self->critical) != whole &&
-                            lns_view_get_time_selection (self->view, NULL, NULL);
+  const gboolean has_part = lns_critical_get_path (self->critical) != whole;
   const double ns_per_px = lns_scale_ns_per_px (lns_view_get_scale (self->view));
   Run run = { 0 }, before = { 0 };
 
