@@ -7,6 +7,7 @@
  * an event has to spare. Expected values come from the analysis, link by link. */
 
 #include "src/analysis/graph/path-event.h"
+#include "src/store/write/writer.h"
 #include "tests/ui/widget-test.h"
 #include "tests/unit/graph-world.h"
 #include "tests/unit/random.h"
@@ -235,6 +236,67 @@ an_event_says_what_it_has_to_spare (void)
   LNS_CHECK (n_on_path > 5 && n_spare > 5);
 }
 
+/* Appends N calls of CUDA to LANE of WRITER, of 1 ms each, from FROM ms on, and commits. */
+static void
+append_calls (LnsWriter *writer, uint32_t lane, int64_t from, int64_t n)
+{
+  LnsError error = { 0 };
+
+  for (int64_t i = from; i < from + n; i++)
+    lns_writer_append (writer, lane,
+                       &(LnsEvent){ .start_ns = i * 1000000, .duration_ns = 1000000, .name = 6 });
+  LNS_CHECK (lns_writer_commit (writer, (from + n) * 1000000, &error));
+}
+
+static LnsReport *
+newer_than (LnsReport *report)
+{
+  LnsReport *newer = NULL;
+
+  LNS_CHECK (lns_report_refresh (report, &newer, NULL));
+  LNS_CHECK (newer != NULL);
+  return newer;
+}
+
+static void
+of_a_report_that_grows_it_is_looked_for_at_the_end (void)
+{
+  LnsError error = { 0 };
+  const char *path = fixture_path ("live.rep");
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+
+  LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10,
+                                                 .parent = LNS_ID_NONE,
+                                                 .start_ns = LNS_TIME_UNKNOWN,
+                                                 .end_ns = LNS_TIME_UNKNOWN });
+  lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 });
+  const uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_CUDA_API,
+                                                                    .domain = LNS_ID_NONE,
+                                                                    .device = LNS_ID_NONE,
+                                                                    .stream = LNS_ID_NONE });
+  const uint32_t lane =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = track, .kind = LNS_LANE_CUDA_API });
+  append_calls (writer, lane, 0, 5);
+
+  LnsView *view = lns_view_new (fixture_open (path, NULL));
+  LnsCritical *critical = lns_critical_of (view);
+  LNS_CHECK (lns_view_is_live (view));
+  lns_critical_want (critical);
+  LNS_CHECK_INT (lns_critical_get_state (critical), LNS_CRITICAL_WAITING);
+  append_calls (writer, lane, 5, 5);
+  lns_view_grow (view, newer_than (lns_view_get_report (view)));
+  LNS_CHECK_INT (lns_critical_get_state (critical), LNS_CRITICAL_WAITING);
+  fixture_finish (writer, 10000000);
+  lns_view_grow (view, newer_than (lns_view_get_report (view)));
+  LNS_CHECK_INT (lns_critical_get_state (critical), LNS_CRITICAL_LOOKING);
+  WAIT_FOR (lns_critical_get_state (critical) == LNS_CRITICAL_THERE);
+  const LnsPath *found = &lns_critical_get_whole (critical)->path;
+  LNS_CHECK_INT (found->end_ns - found->start_ns, 10000000);
+  g_object_unref (critical);
+  g_object_unref (view);
+}
+
 int
 main (void)
 {
@@ -244,5 +306,6 @@ main (void)
   LNS_TEST (pixels_have_the_longest_link_and_all_work);
   LNS_TEST (ways_lead_from_link_to_link);
   LNS_TEST (an_event_says_what_it_has_to_spare);
+  LNS_TEST (of_a_report_that_grows_it_is_looked_for_at_the_end);
   return lns_tap_done ();
 }

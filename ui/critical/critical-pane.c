@@ -71,7 +71,7 @@ parts_of (LnsCritical *critical, const LnsCriticalPath *path)
     { _ ("Time on Path"), LNS_RESULT_TIME, 0 },
     { _ ("Share"), LNS_RESULT_SHARE, 1 },
     { _ ("Links"), LNS_RESULT_COUNT, 0 },
-    { _ ("Total Time"), LNS_RESULT_TIME, 0 },
+    { _ ("Time in the Report"), LNS_RESULT_TIME, 0 },
     { _ ("Slack of Others"), LNS_RESULT_TIME, 0 },
   };
   LnsResult *result = lns_result_new (columns, G_N_ELEMENTS (columns), SIZE_MAX);

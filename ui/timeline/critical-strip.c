@@ -199,7 +199,7 @@ snapshot_run (LnsCriticalStrip *self, GtkSnapshot *snapshot, const Run *run, gbo
 
   fill (snapshot, lns_palette_rgba (color, is_faint ? FAINT_ALPHA : 1), &area);
   if (is_blank && run->width_px >= HATCH_PX)
-    snapshot_hatch (snapshot, lns_palette_rgba (palette->blocked_edge, is_faint ? 0.2F : 0.5F),
+    snapshot_hatch (snapshot, lns_palette_rgba (palette->blocked_edge, is_faint ? 0.2F : 0.4F),
                     &area);
   else if (color == palette->blocked)
     fill (snapshot, lns_palette_rgba (palette->blocked_edge, is_faint ? FAINT_ALPHA : 1),
