@@ -114,7 +114,7 @@ links_of (LnsReport *report, LnsCritical *critical, const LnsCriticalPath *path)
       g_autofree char *what = lns_critical_what (critical, path, link->label, FALSE),
                       *who = lns_critical_who (critical, path, link->label),
                       *function = lns_event_text_string (
-                          report, lns_critical_get_function_of (critical, i), TRUE);
+                          report, lns_critical_function_in (critical, path, link), TRUE);
       const LnsResultCell cells[] = {
         text_cell (what),
         text_cell (who),
@@ -283,14 +283,14 @@ named_cb (LnsCriticalPane *self)
 
   if (!gtk_widget_get_mapped (GTK_WIDGET (self)) || path == NULL)
     return;
-  for (Table table = LINKS; table < N_TABLES; table++)
+  for (Table table = FUNCTIONS; table < N_TABLES; table++)
     fill (self, table, path);
 }
 
 static void
 table_chosen_cb (LnsCriticalPane *self)
 {
-  if (shown_table (self) != PARTS && gtk_widget_get_mapped (GTK_WIDGET (self)))
+  if (shown_table (self) >= FUNCTIONS && gtk_widget_get_mapped (GTK_WIDGET (self)))
     lns_critical_want_names (self->critical);
 }
 

@@ -11,6 +11,7 @@
 
 #include "src/analysis/facts/sampled-function.h"
 #include "src/analysis/graph/path-event.h"
+#include "src/base/compare.h"
 #include "src/base/search.h"
 #include "src/tables/lanes.h"
 #include "ui/model/display-text.h"
@@ -48,6 +49,13 @@ typedef struct
   int64_t gpu_ns, thread_ns;
 } Work;
 
+/* What a thread was in, in a link that begins then. */
+typedef struct
+{
+  int64_t start_ns;
+  uint32_t function; /* string id */
+} MostlyIn;
+
 /* A path with what it refers to. */
 typedef struct
 {
@@ -55,10 +63,9 @@ typedef struct
   LnsCriticalPath *critical; /* owned */
   GArray *longest;           /* owned; of uint32_t: of each BLOCK links the longest */
   GArray *work;              /* owned; of Work: all before each BLOCK links */
+  GArray *mostly_in;         /* owned; of MostlyIn, by start: of the longest links */
   gboolean has_names;        /* main thread only, as what follows: they were looked for … */
   LnsPathNames functions, ranges;
-  GArray
-      *mostly_in; /* owned, or NULL; of uint32_t: of each of the longest links a function, or 0 */
   LnsError error; /* … and cannot be told, if this says why */
 } Found;
 
@@ -105,7 +112,7 @@ found_clear (gpointer data)
   lns_array_clear (&found->ranges);
   g_array_unref (found->longest);
   g_array_unref (found->work);
-  g_clear_pointer (&found->mostly_in, g_array_unref);
+  g_array_unref (found->mostly_in);
   shared_unref (found->shared);
 }
 
@@ -135,15 +142,48 @@ add_work (Work *work,
     work->thread_ns += ns;
 }
 
+static int
+compare_mostly_in (gconstpointer a, gconstpointer b)
+{
+  const MostlyIn *ma = a, *mb = b;
+
+  return LNS_COMPARE (ma->start_ns, mb->start_ns);
+}
+
+/* In which functions threads were in the longest links of CRITICAL. */
+static GArray *
+find_functions (LnsWorker *worker, const LnsCriticalPath *critical)
+{
+  GArray *functions = g_array_new (FALSE, FALSE, sizeof (MostlyIn));
+
+  for (size_t i = 0; i < critical->path.longest.n && !atomic_load (&worker->cancelled); i++)
+    {
+      const LnsPathLink *link = &critical->path.longest.items[i];
+      const LnsGraphLabel *label = &critical->graph->labels.items[link->label];
+      const uint32_t thread = critical->graph->agents.items[label->agent].thread;
+      if (thread == LNS_ID_NONE || label->kind == LNS_PIECE_JOIN)
+        continue;
+      const MostlyIn it = {
+        link->start_ns,
+        lns_sampled_function (worker->report, thread, link->start_ns, link->end_ns).name
+      };
+      if (it.function != 0)
+        g_array_append_val (functions, it);
+    }
+  g_array_sort (functions, compare_mostly_in);
+  return functions;
+}
+
 /* Finds the path of SHARED from START_NS to END_NS. On a worker. O(points). */
 static Found *
-found_new (Shared *shared, int64_t start_ns, int64_t end_ns)
+found_new (LnsWorker *worker, Shared *shared, int64_t start_ns, int64_t end_ns)
 {
   Found *found = g_atomic_rc_box_new0 (Found);
 
   found->shared = g_atomic_rc_box_acquire (shared);
   found->critical =
       lns_critical_path_find (shared->run, start_ns, end_ns, LNS_CRITICAL_LONGEST, true);
+  found->mostly_in = find_functions (worker, found->critical);
   found->longest = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   found->work = g_array_new (FALSE, FALSE, sizeof (Work));
   const LnsPathLink *links = found->critical->path.links.items;
@@ -200,8 +240,9 @@ search_work (LnsWorker *worker, gpointer data)
     }
   if (search->shared->run == NULL)
     return;
-  search->found = found_new (search->shared, search->has_span ? search->start_ns : INT64_MIN,
-                             search->has_span ? search->end_ns : INT64_MAX);
+  search->found =
+      found_new (worker, search->shared, search->has_span ? search->start_ns : INT64_MIN,
+                 search->has_span ? search->end_ns : INT64_MAX);
   if (is_made && lns_critical_run_bytes (search->shared->run) > MOST_KEPT_BYTES)
     lns_critical_run_forget (search->shared->run);
 }
@@ -525,39 +566,14 @@ typedef struct
 {
   Found *found; /* a reference; its path is read */
   LnsPathNames functions, ranges;
-  GArray *mostly_in; /* owned, or NULL */
   LnsError error;
 } Naming;
-
-/* In which functions threads were in the longest links of FOUND. */
-static GArray *
-find_functions (LnsWorker *worker, const Found *found)
-{
-  const LnsCriticalPath *critical = found->critical;
-  GArray *functions = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-
-  for (size_t i = 0; i < critical->path.longest.n; i++)
-    {
-      const LnsPathLink *link = &critical->path.longest.items[i];
-      const LnsGraphLabel *label = &critical->graph->labels.items[link->label];
-      const uint32_t thread = critical->graph->agents.items[label->agent].thread;
-      const gboolean is_asked = thread != LNS_ID_NONE && label->kind != LNS_PIECE_JOIN &&
-                                !atomic_load (&worker->cancelled);
-      const uint32_t function =
-          is_asked
-              ? lns_sampled_function (worker->report, thread, link->start_ns, link->end_ns).name
-              : 0;
-      g_array_append_val (functions, function);
-    }
-  return functions;
-}
 
 static void
 naming_work (LnsWorker *worker, gpointer data)
 {
   Naming *naming = data;
 
-  naming->mostly_in = find_functions (worker, naming->found);
   if (lns_path_functions (worker->report, naming->found->critical, &worker->cancelled,
                           &naming->functions, &naming->error))
     lns_path_ranges (worker->report, naming->found->critical, &worker->cancelled, &naming->ranges,
@@ -574,7 +590,6 @@ naming_done (gpointer data, gpointer owner)
   found->functions = naming->functions;
   found->ranges = naming->ranges;
   found->error = naming->error;
-  found->mostly_in = g_steal_pointer (&naming->mostly_in);
   memset (&naming->functions, 0, sizeof naming->functions);
   memset (&naming->ranges, 0, sizeof naming->ranges);
   g_signal_emit_by_name (owner, "named");
@@ -587,7 +602,6 @@ naming_free (gpointer data)
 
   lns_array_clear (&naming->functions);
   lns_array_clear (&naming->ranges);
-  g_clear_pointer (&naming->mostly_in, g_array_unref);
   found_unref (naming->found);
   g_free (naming);
 }
@@ -646,12 +660,14 @@ lns_critical_get_ranges (LnsCritical *self, const char **ret_error)
 }
 
 uint32_t
-lns_critical_get_function_of (LnsCritical *self, size_t i)
+lns_critical_function_in (LnsCritical *self, const LnsCriticalPath *path, const LnsPathLink *link)
 {
-  const Found *found = self->part != NULL ? self->part : self->whole;
+  const GArray *mostly_in = found_of (self, path)->mostly_in;
+  const guint i = (guint)LNS_LOWER_BOUND (
+      mostly_in->len, k, g_array_index (mostly_in, MostlyIn, k).start_ns < link->start_ns);
 
-  return found != NULL && found->mostly_in != NULL && i < found->mostly_in->len
-             ? g_array_index (found->mostly_in, uint32_t, i)
+  return i < mostly_in->len && g_array_index (mostly_in, MostlyIn, i).start_ns == link->start_ns
+             ? g_array_index (mostly_in, MostlyIn, i).function
              : 0;
 }
 

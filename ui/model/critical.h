@@ -73,8 +73,9 @@ void lns_critical_want_names (LnsCritical *self);
 const LnsPathNames *lns_critical_get_functions (LnsCritical *self, const char **ret_error);
 const LnsPathNames *lns_critical_get_ranges (LnsCritical *self, const char **ret_error);
 
-/* The function in which a thread was found in most of the samples of link I of the longest of that path, a string id: known with these names; 0: not known, or none. */
-uint32_t lns_critical_get_function_of (LnsCritical *self, size_t i);
+/* The function in which a thread was found in most of the samples in LINK of PATH, one of the two, a string id; 0: in none, or it is not among the longest links. O(log LNS_CRITICAL_LONGEST). */
+uint32_t
+lns_critical_function_in (LnsCritical *self, const LnsCriticalPath *path, const LnsPathLink *link);
 
 /* Who does what LABEL of PATH tells, as rows have it: "loader (4715)". Free with g_free (). */
 char *lns_critical_who (LnsCritical *self, const LnsCriticalPath *path, uint32_t label);

@@ -151,6 +151,19 @@ snapshot_hatch (GtkSnapshot *snapshot, GdkRGBA color, const graphene_rect_t *are
                                                  G_N_ELEMENTS (stops));
 }
 
+/* What is written onto RUN: what it is, or, of a thread that runs, in which function. Free with g_free (). */
+static char *
+bar_text (LnsCriticalStrip *self, const Run *run)
+{
+  const LnsGraphLabel *label = label_of (run->path, run->link);
+  const uint32_t function = label->kind == LNS_PIECE_RUN && label->name == 0
+                                ? lns_critical_function_in (self->critical, run->path, run->link)
+                                : 0;
+
+  return function != 0 ? lns_event_text_string (lns_view_get_report (self->view), function, TRUE)
+                       : lns_critical_what (self->critical, run->path, run->link->label, TRUE);
+}
+
 /* Writes what RUN's link is onto AREA, as far as there is room. */
 static void
 snapshot_name (LnsCriticalStrip *self,
@@ -167,7 +180,7 @@ snapshot_name (LnsCriticalStrip *self,
 
   if (right_px - left_px < LEAST_NAME_PX)
     return;
-  what = lns_critical_what (self->critical, run->path, run->link->label, TRUE);
+  what = bar_text (self, run);
   cut = lns_display_cut (what);
   pango_layout_set_text (self->layout, cut, -1);
   pango_layout_set_width (self->layout, (int)(right_px - left_px - 2 * PAD_PX) * PANGO_SCALE);
@@ -385,6 +398,10 @@ link_text (LnsCriticalStrip *self, const LnsCriticalPath *path, const LnsPathLin
                   *what = lns_display_cut (whole),
                   *who = lns_critical_who (self->critical, path, link->label);
   const char *doubt = lns_critical_doubt (link);
+  const uint32_t function = lns_critical_function_in (self->critical, path, link);
+  g_autofree char *name = lns_event_text_string (lns_view_get_report (self->view), function, TRUE);
+  /* Translators: the function in which a thread was most of the time */
+  g_autofree char *mostly = g_strdup_printf (_ ("mostly in %s"), name);
 
   lns_format_duration (ns, duration);
   lns_format_duration (link->start_ns, start);
@@ -392,7 +409,8 @@ link_text (LnsCriticalStrip *self, const LnsCriticalPath *path, const LnsPathLin
   g_autofree char *times = g_strdup_printf (
       _ ("%s, %.2g %% of the critical path, from %s on"), duration,
       100 * (double)ns / (double)MAX (path->path.end_ns - path->path.start_ns, 1), start);
-  return g_strjoin ("\n", what, who, times, doubt, NULL);
+  g_autofree char *text = g_strjoin ("\n", what, who, times, doubt, NULL);
+  return function != 0 ? g_strjoin ("\n", text, mostly, NULL) : g_steal_pointer (&text);
 }
 
 static gboolean
