@@ -296,22 +296,6 @@ table_chosen_cb (LnsCriticalPane *self)
 
 /* --- Where rows lead -------------------------------------------------------------------------- */
 
-/* The longest link of PATH that is of PART; they are in memory, and looked through once a click. */
-static const LnsPathLink *
-longest_of (const LnsPath *path, uint32_t label)
-{
-  const LnsPathLink *longest = NULL;
-
-  for (size_t i = 0; i < path->links.n; i++)
-    {
-      const LnsPathLink *link = &path->links.items[i];
-      if (link->label == label &&
-          (longest == NULL || link->end_ns - link->start_ns > longest->end_ns - longest->start_ns))
-        longest = link;
-    }
-  return longest;
-}
-
 static void
 row_activated_cb (LnsResultView *view, guint row, LnsCriticalPane *self)
 {
@@ -323,7 +307,7 @@ row_activated_cb (LnsResultView *view, guint row, LnsCriticalPane *self)
   if (view == self->views[LINKS] && row < path->path.longest.n)
     link = &path->path.longest.items[row];
   else if (view == self->views[PARTS] && row < path->parts.n)
-    link = longest_of (&path->path, path->parts.items[row].label);
+    link = lns_critical_longest_of (self->critical, path, path->parts.items[row].label);
   if (link != NULL)
     lns_critical_go (self->critical, path, link);
 }

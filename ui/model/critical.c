@@ -62,6 +62,7 @@ typedef struct
   Shared *shared;            /* a reference */
   LnsCriticalPath *critical; /* owned */
   GArray *longest;           /* owned; of uint32_t: of each BLOCK links the longest */
+  GArray *longest_of;        /* owned; of uint32_t: of each label 1 + the longest link, or 0 */
   GArray *work;              /* owned; of Work: all before each BLOCK links */
   GArray *mostly_in;         /* owned; of MostlyIn, by start: of the longest links */
   gboolean has_names;        /* main thread only, as what follows: they were looked for … */
@@ -111,6 +112,7 @@ found_clear (gpointer data)
   lns_array_clear (&found->functions);
   lns_array_clear (&found->ranges);
   g_array_unref (found->longest);
+  g_array_unref (found->longest_of);
   g_array_unref (found->work);
   g_array_unref (found->mostly_in);
   shared_unref (found->shared);
@@ -120,6 +122,12 @@ static void
 found_unref (Found *found)
 {
   g_atomic_rc_box_release_full (found, found_clear);
+}
+
+static inline int64_t
+length_of (const LnsPathLink *link)
+{
+  return link->end_ns - link->start_ns;
 }
 
 /* Adds what LINK of CRITICAL has from START_NS to END_NS to WORK. */
@@ -186,6 +194,8 @@ found_new (LnsWorker *worker, Shared *shared, int64_t start_ns, int64_t end_ns)
   found->mostly_in = find_functions (worker, found->critical);
   found->longest = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   found->work = g_array_new (FALSE, FALSE, sizeof (Work));
+  found->longest_of = g_array_new (FALSE, TRUE, sizeof (uint32_t));
+  g_array_set_size (found->longest_of, (guint)found->critical->graph->labels.n);
   const LnsPathLink *links = found->critical->path.links.items;
   Work work = { 0 };
   for (size_t first = 0, n = found->critical->path.links.n; first < n; first += BLOCK)
@@ -194,9 +204,12 @@ found_new (LnsWorker *worker, Shared *shared, int64_t start_ns, int64_t end_ns)
       g_array_append_val (found->work, work);
       for (size_t i = first; i < n && i < first + BLOCK; i++)
         {
+          uint32_t *of_label = &g_array_index (found->longest_of, uint32_t, links[i].label);
           add_work (&work, found->critical, &links[i], INT64_MIN, INT64_MAX);
-          if (links[i].end_ns - links[i].start_ns > links[longest].end_ns - links[longest].start_ns)
+          if (length_of (&links[i]) > length_of (&links[longest]))
             longest = (uint32_t)i;
+          if (*of_label == 0 || length_of (&links[i]) > length_of (&links[*of_label - 1]))
+            *of_label = (uint32_t)i + 1;
         }
       g_array_append_val (found->longest, longest);
     }
@@ -462,11 +475,19 @@ lns_critical_longest_between (LnsCritical *self,
       const gboolean is_block = i % BLOCK == 0 && last < n && links[last].start_ns <= end_ns;
       const LnsPathLink *link =
           &links[is_block ? g_array_index (of_blocks, uint32_t, i / BLOCK) : i];
-      if (longest == NULL || link->end_ns - link->start_ns > longest->end_ns - longest->start_ns)
+      if (longest == NULL || length_of (link) > length_of (longest))
         longest = link;
       i += is_block ? BLOCK : 1;
     }
   return longest;
+}
+
+const LnsPathLink *
+lns_critical_longest_of (LnsCritical *self, const LnsCriticalPath *path, uint32_t label)
+{
+  const uint32_t i = g_array_index (found_of (self, path)->longest_of, uint32_t, label);
+
+  return i > 0 ? &path->path.links.items[i - 1] : NULL;
 }
 
 /* What FOUND has before TIME_NS. O(log links + BLOCK). */
@@ -733,6 +754,43 @@ lns_critical_go (LnsCritical *self, const LnsCriticalPath *path, const LnsPathLi
   g_signal_emit_by_name (self, "went");
 }
 
+/* Whether all of the BLOCK links of FOUND from number FIRST on are shorter than LEAST_NS. */
+static gboolean
+is_short_block (const Found *found, size_t first, int64_t least_ns)
+{
+  const LnsPath *path = &found->critical->path;
+
+  return first % BLOCK == 0 && first + BLOCK <= path->links.n &&
+         length_of (&path->links.items[g_array_index (found->longest, uint32_t, first / BLOCK)]) <
+             least_ns;
+}
+
+/* The first link of FOUND that begins after TIME_NS, or, with DIRECTION -1, the last that begins before, and takes LEAST_NS; NULL: there is none. */
+static const LnsPathLink *
+next_link (const Found *found, int64_t time_ns, int direction, int64_t least_ns)
+{
+  const LnsPathLink *links = found->critical->path.links.items;
+  const size_t n = found->critical->path.links.n;
+  /* Behind those that begin by then, or before those that do not. */
+  size_t i = LNS_LOWER_BOUND (
+      n, k, direction > 0 ? links[k].start_ns <= time_ns : links[k].start_ns < time_ns);
+
+  while (direction > 0 ? i < n : i > 0)
+    {
+      if (direction > 0 && is_short_block (found, i, least_ns))
+        i += BLOCK;
+      else if (direction < 0 && i >= BLOCK && is_short_block (found, i - BLOCK, least_ns))
+        i -= BLOCK;
+      else if (length_of (&links[direction > 0 ? i : i - 1]) >= least_ns)
+        return &links[direction > 0 ? i : i - 1];
+      else if (direction > 0)
+        i++;
+      else
+        i--;
+    }
+  return NULL;
+}
+
 void
 lns_critical_walk (LnsCritical *self, int direction)
 {
@@ -745,22 +803,12 @@ lns_critical_walk (LnsCritical *self, int direction)
   self->walk = path == NULL ? direction : 0;
   if (self->state == LNS_CRITICAL_UNWANTED)
     look_if_due (self);
-  if (path == NULL || path->path.links.n == 0)
+  if (path == NULL)
     return;
-  const LnsPathLink *links = path->path.links.items;
-  /* The first that begins later, or the last that begins earlier. */
-  size_t i =
-      LNS_LOWER_BOUND (path->path.links.n, k,
-                       direction > 0 ? links[k].start_ns <= here_ns : links[k].start_ns < here_ns);
-  while (direction > 0 ? i < path->path.links.n : i-- > 0)
-    {
-      if ((double)(links[i].end_ns - links[i].start_ns) >= LEAST_WALK_PX * ns_per_px)
-        {
-          lns_critical_go (self, path, &links[i]);
-          return;
-        }
-      i += direction > 0;
-    }
+  const LnsPathLink *link =
+      next_link (found_of (self, path), here_ns, direction, (int64_t)(LEAST_WALK_PX * ns_per_px));
+  if (link != NULL)
+    lns_critical_go (self, path, link);
 }
 
 gboolean

@@ -59,6 +59,10 @@ const LnsPathLink *lns_critical_longest_between (LnsCritical *self,
                                                  int64_t start_ns,
                                                  int64_t end_ns);
 
+/* The longest link of PATH, one of the two, that is of LABEL; NULL: there is none. Owned by SELF. O(1). */
+const LnsPathLink *
+lns_critical_longest_of (LnsCritical *self, const LnsCriticalPath *path, uint32_t label);
+
 /* For how long PATH, one of the two, is in work of GPUs, and in work of threads, from START_NS to END_NS: all else waits, or is not known. O(log links). */
 void lns_critical_work_between (LnsCritical *self,
                                 const LnsCriticalPath *path,
