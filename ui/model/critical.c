@@ -725,7 +725,10 @@ going_done (gpointer data, gpointer owner)
                               lns_view_event (going->view, going->event.lane, going->event.ordinal),
                               link->start_ns + length_ns / 2);
   else
-    lns_view_show_span (going->view, link->start_ns - length_ns, link->end_ns + length_ns);
+    {
+      lns_view_select_event (going->view, LNS_EVENT_NONE);
+      lns_view_show_span (going->view, link->start_ns - length_ns, link->end_ns + length_ns);
+    }
 }
 
 static void
