@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 
 import tap
 
@@ -127,6 +128,16 @@ def test_a_process_of_several_is_named():
     ledger = answer["threads"][0]
     named = [f"Process {ledger['pid']} “{name}” " for name in ("sh", "head", "od", "sort", "wc")]
     assert any(answer["verdict"].startswith(name) for name in named), answer["verdict"]
+
+
+def test_what_waits_for_a_disk_is_named():
+    """By samples alone: no call of the C library and none of the system is recorded, and a thread that waits is not sampled."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = ask("dd", "if=/dev/zero", f"of={folder}/file", "bs=512", "count=4000", "oflag=dsync")
+    waits = [f for f in answer["findings"] if f["cause"] == "io-wait" and f["count"] > 1000]
+    if not waits:
+        raise tap.Skip("this file system does not wait for a disk")
+    assert "mostly in " in waits[0]["sentence"] and "write" in waits[0]["sentence"], waits
 
 
 def test_python_waits_for_its_worker():

@@ -522,6 +522,11 @@ details_tell_what_cuda_did (void)
   check_said (report, lane_of (report, LNS_LANE_CUDA_EVENT, 0), 0, "CUDA event", "5");
   check_said (report, lane_of (report, LNS_LANE_CUDA_EVENT, 0), 1, "CUDA event", "4,294,967,295");
   check_said (report, lane_of (report, LNS_LANE_CUDA_GRAPH, 0), 0, "Executable graph", "4");
+  /* nsys gives its graphs no name: what they are is known. */
+  LNS_CHECK_STR (lns_event_text_nameless (report, lane_of (report, LNS_LANE_CUDA_GRAPH, 0)),
+                 "CUDA graph");
+  LNS_CHECK_STR (lns_event_text_nameless (report, lane_of (report, LNS_LANE_CUDA_KERNEL, 0)),
+                 "(no name)");
 
   uint32_t calls = lane_of (report, LNS_LANE_CUDA_API, 0);
   check_said (report, calls, 0, "Result", "cudaErrorMemoryAllocation (2)");

@@ -73,6 +73,9 @@ def test_two_times_stand_side_by_side():
         assert not app.root.find("label", "Side by Side")
         app.drag(x + width // 2, y + 250, x + width * 3 // 4, y + 250, keys=("ctrl",))
         app.find("label", "Side by Side")
+        # As the timeline numbers them.
+        app.find("label", "1")
+        app.find("label", "2")
         app.wait(lambda: len(app.root.find_all("label", "GPU 0 busy")) == 2, what="the GPU in the sums and beside")
 
 

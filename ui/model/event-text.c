@@ -83,10 +83,19 @@ lns_event_text_string (LnsReport *report, uint32_t id, bool one_line)
 const char *
 lns_event_text_nameless (LnsReport *report, uint32_t lane)
 {
-  const LnsTrack *track = lns_event_track (report, lane);
-  return track != NULL && track->kind == LNS_TRACK_CPU_SAMPLES      ? _ ("CPU sample")
-         : track != NULL && track->kind == LNS_TRACK_PYTHON_SAMPLES ? _ ("Python sample")
-                                                                    : _ ("(no name)");
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  const LnsLaneKind kind = lane < n ? lanes[lane].kind : LNS_LANE_NONE;
+
+  switch (kind)
+    {
+    case LNS_LANE_CPU_SAMPLE:
+    case LNS_LANE_PYTHON_SAMPLE:
+    case LNS_LANE_CUDA_GRAPH:
+      return _ (lns_lane_look (kind)->name);
+    default:
+      return _ ("(no name)");
+    }
 }
 
 LnsNames

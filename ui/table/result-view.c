@@ -16,7 +16,8 @@
 #include "ui/model/share-cell.h"
 #include "ui/model/text-cell.h"
 
-#define CELL_PADDING_PX 24 /* of a cell, and for the arrow of a title */
+#define CELL_PADDING_PX 24 /* of a cell                               */
+#define ARROW_PX        14 /* of a title, beside what a cell has      */
 #define TEXT_CHARS      28
 
 /* GTK 4.8 makes widgets for up to 200 rows at once, also where the table is as high as ten: 100 ms. So a table begins with SLICE_ROWS
@@ -374,7 +375,7 @@ number_width_px (LnsResultView *self, unsigned column)
   int title_px;
   pango_layout_set_markup (bold, title, -1);
   pango_layout_get_pixel_size (bold, &title_px, NULL);
-  return MAX (MAX (title_px, measure (self, longest)),
+  return MAX (MAX (title_px + ARROW_PX, measure (self, longest)),
               MAX (measure (self, low), measure (self, high))) +
          CELL_PADDING_PX;
 }

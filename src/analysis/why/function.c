@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/analysis/why/maker.h"
 #include "src/store/read/call-walk.h"
 #include "src/tables/call-chain.h"
@@ -22,6 +23,10 @@
 
 /* The same for modules that are imported: a program imports one after the other, and most is still to be true. */
 #define IMPORT_SHARE 0.5
+
+/* A thread that begins to wait so soon after a sample in the kernel waits in what it asked for there. Fewer such samples tell nothing. */
+#define NEAR_NS    100000
+#define LEAST_NEAR 5
 
 /* --- Samples ---------------------------------------------------------------------------------- */
 
@@ -193,6 +198,125 @@ innermost (LnsReport *report, const Samples *samples)
   const uint32_t found = (uint32_t)most_counted (&counts);
   lns_id_map_clear (&counts);
   return strncmp (lns_report_string (report, found, NULL), "0x", 2) == 0 ? 0 : found;
+}
+
+/* --- Waits in the kernel ----------------------------------------------------------------------- */
+
+/* The function that asked the kernel for what it does in the chain that ends with NODE, and above it its caller in another module:
+ * caller << 32 | function. 0: the thread is not in the kernel, or its name is not known. */
+static uint64_t
+asker_at (LnsReport *report, uint32_t node)
+{
+  uint32_t n_modules, function = 0, module = 0;
+  const LnsModule *modules = lns_report_modules (report, &n_modules);
+  LnsCallWalk walk = lns_call_walk (report, node);
+  const LnsStackFrame *frame = lns_call_walk_next (&walk);
+
+  if (frame == NULL || frame->module >= n_modules ||
+      modules[frame->module].kind != LNS_MODULE_KERNEL)
+    return 0;
+  for (; frame != NULL; frame = lns_call_walk_next (&walk))
+    if (frame->symbol == 0 || frame->module >= n_modules ||
+        modules[frame->module].kind == LNS_MODULE_KERNEL)
+      continue;
+    else if (function == 0)
+      {
+        function = frame->symbol;
+        module = frame->module;
+      }
+    else if (frame->module != module)
+      /* "dd+0x5ae0" tells nobody anything. */
+      return strstr (lns_report_string (report, frame->symbol, NULL), "+0x") != NULL
+                 ? function
+                 : (uint64_t)frame->symbol << 32 | function;
+  return function;
+}
+
+/* Whether the thread of LANE, of scheduling, begins to wait for a disk soon after TIME_NS. */
+static bool
+waits_soon (
+    LnsReport *report, uint32_t lane, int64_t time_ns, bool *ret_waits_soon, LnsError *error)
+{
+  LnsThreadSpan span;
+
+  *ret_waits_soon = false;
+  if (!lns_thread_span_at (report, lane, time_ns, &span, error))
+    return false;
+  if (span.state != LNS_STATE_RUNNING || span.end_ns - time_ns > NEAR_NS)
+    return true;
+  if (!lns_thread_span_at (report, lane, span.end_ns, &span, error))
+    return false;
+  *ret_waits_soon = span.state == LNS_STATE_UNINTERRUPTIBLE;
+  return true;
+}
+
+/* Counts who asked for what the samples of LANE in SPAN are in the kernel for, where the thread of STATES soon waits for it. */
+static bool
+count_askers (LnsWhyMaker *maker,
+              uint32_t lane,
+              uint32_t states,
+              const LnsSpan *span,
+              LnsIdMap *counts,
+              uint64_t *n_near,
+              LnsError *error)
+{
+  const LnsLaneKind kind = lns_report_lanes (maker->report, NULL)[lane].kind;
+  const int chain = lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN);
+  LnsLaneCursor cursor = { .report = maker->report,
+                           .lane = lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) };
+  bool good = lns_lane_cursor_seek (&cursor, span->start_ns, error);
+
+  for (unsigned n = 0; good && n < MAX_SAMPLES && lns_lane_cursor_has (&cursor) &&
+                       lns_lane_cursor_start (&cursor) < span->end_ns;
+       n++)
+    {
+      const uint64_t node = lns_chunk_extra (cursor.chunk, chain, cursor.i);
+      const uint64_t asker = node != 0 ? asker_at (maker->report, (uint32_t)(node - 1)) : 0;
+      bool is_near = false;
+      if (asker != 0)
+        good = waits_soon (maker->report, states, lns_lane_cursor_start (&cursor), &is_near, error);
+      if (is_near)
+        {
+          ++*n_near;
+          add (counts, asker, 1);
+        }
+      good = good && lns_lane_cursor_next (&cursor, error);
+    }
+  lns_lane_cursor_clear (&cursor);
+  return good;
+}
+
+bool
+_lns_why_find_asker (LnsWhyMaker *maker,
+                     uint32_t thread,
+                     const LnsSpan *span,
+                     LnsOccupation *occupation,
+                     LnsError *error)
+{
+  size_t n_lanes, n_states;
+  uint32_t n_nodes;
+  /* The lanes are those of one kind, until the next call. */
+  const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, LNS_LANE_SCHED, &n_states);
+  const uint32_t states = n_states > 0 ? lanes[0] : LNS_ID_NONE;
+  LnsIdMap counts = { 0 };
+  uint64_t n_near = 0;
+  bool good = true;
+
+  lns_report_call_nodes (maker->report, &n_nodes);
+  if (n_nodes == 0 || states == LNS_ID_NONE)
+    return true;
+  lanes = lns_thread_facts_lanes (maker->facts, thread, LNS_LANE_CPU_SAMPLE, &n_lanes);
+  for (size_t i = 0; good && i < n_lanes; i++)
+    good = count_askers (maker, lanes[i], states, span, &counts, &n_near, error);
+  const uint64_t most = most_counted (&counts);
+  if (n_near >= LEAST_NEAR && (double)lns_id_map_number (&counts, most) >= SHARE * (double)n_near)
+    {
+      occupation->function = (uint32_t)most;
+      occupation->caller = (uint32_t)(most >> 32);
+    }
+  lns_id_map_clear (&counts);
+  return good;
 }
 
 /* --- Python ----------------------------------------------------------------------------------- */

@@ -186,6 +186,14 @@ bool _lns_why_find_occupation (LnsWhyMaker *maker,
                                LnsOccupation *ret_occupation,
                                LnsError *error);
 
+/* function.c: fills in the function of THREAD, and its caller, that most of its samples in SPAN were in the kernel for just before the
+ * thread waited for a disk: no sample is taken while it waits. Leaves OCCUPATION alone where they are few or differ. */
+bool _lns_why_find_asker (LnsWhyMaker *maker,
+                          uint32_t thread,
+                          const LnsSpan *span,
+                          LnsOccupation *occupation,
+                          LnsError *error);
+
 /* function.c: fills in the function in which THREAD was for most of the N stretches at PARTS, and its caller: of Python where that
  * was sampled, else of native code, unless only one OF_PYTHON is wanted, of a thread that waits. RAN: samples count in which the
  * thread ran. */

@@ -636,6 +636,12 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
     return false;
   if (group->cause != LNS_CAUSE_LOCK_WAIT && group->cause != LNS_CAUSE_IO_WAIT)
     return true;
+  if (group->cause == LNS_CAUSE_IO_WAIT && group->call == 0 && finding->own.function == 0)
+    {
+      const LnsSpan span = _lns_why_work_span (&maker->why->ledgers.items[group->ledger]);
+      if (!_lns_why_find_asker (maker, thread, &span, &finding->own, error))
+        return false;
+    }
   finding->is_for_python = group->is_for_python;
   bool is_for_python = group->is_for_python;
   uint32_t waker = group->waker_vote.name;
