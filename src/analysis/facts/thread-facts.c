@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/thread-ends.h"
 #include "src/analysis/facts/thread-states.h"
 #include "src/base/array.h"
 #include "src/base/compare.h"
@@ -81,6 +82,7 @@ struct LnsThreadFacts
   uint32_t n_threads;
   OfProcess *processes;
   uint32_t n_processes;
+  LnsThreadEnds *ends;
   /* Of reports of other tools, which may go on without what they say of the system: INT64_MAX in all others. */
   bool has_ends;
   int64_t os_until_ns; /* when the last OS call ended, if calls are known to be missing      */
@@ -107,6 +109,7 @@ lns_thread_facts_new (LnsReport *report)
 
   facts->report = report;
   facts->classes = lns_call_classes_new (report);
+  facts->ends = lns_thread_ends_new (report);
   lns_report_threads (report, &facts->n_threads);
   lns_report_processes (report, &facts->n_processes);
   facts->threads = lns_calloc ((size_t)facts->n_threads + 1, sizeof *facts->threads);
@@ -165,6 +168,7 @@ lns_thread_facts_free (LnsThreadFacts *facts)
   for (uint32_t i = 0; i < facts->n_processes; i++)
     lns_array_clear (&facts->processes[i].lanes);
   lns_call_classes_free (facts->classes);
+  lns_thread_ends_free (facts->ends);
   free (facts->threads);
   free (facts->processes);
   free (facts);
@@ -848,7 +852,7 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
   LnsLaneCursor *cursor = &walk->thread->states;
   const uint32_t lane = cursor->lane;
   const uint64_t ordinal = lns_lane_cursor_ordinal (cursor);
-  const int64_t at_ns = deed->start_ns;
+  const int64_t at_ns = deed->start_ns, since_ns = lns_lane_cursor_start (cursor);
   LnsThreadState state = state_after (cursor);
   int64_t woken_ns = INT64_MAX;
   LnsWaking waking;
@@ -885,6 +889,11 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
         {
           woken_ns = lns_difference (run.start_ns, waking.latency_ns);
           deed->waker = waking.thread;
+        }
+      else if (state == LNS_STATE_BLOCKED && has_next)
+        {
+          deed->waker = lns_thread_ends_find (walk->facts->ends, walk->number, since_ns, next_ns);
+          deed->is_likely = deed->waker != LNS_ID_NONE;
         }
       deed->is_for_python = n_for_python > 0;
       if (call == NULL)

@@ -40,8 +40,9 @@ typedef struct
   bool is_disk; /* blocked where no signal ends that                                       */
   /* Blocked, or in a call, until the thread gets the lock of Python's interpreter. */
   bool is_for_python;
-  uint32_t waker;      /* thread that ended the wait, where scheduling tells, or LNS_ID_NONE      */
-  uint32_t range;      /* string id of the innermost NVTX range, or 0                             */
+  uint32_t waker; /* thread that ended the wait, where scheduling tells, or LNS_ID_NONE …    */
+  bool is_likely; /* … or whose own end did, as far as times tell (thread-ends.h)            */
+  uint32_t range; /* string id of the innermost NVTX range, or 0                             */
   uint32_t range_lane; /* its lane, or LNS_ID_NONE                                               */
   uint64_t range_ordinal;
   int64_t range_start_ns, range_end_ns;

@@ -393,9 +393,10 @@ lns_why_label (LnsTables *tables, const LnsWhyFinding *finding)
     fputs (_ ("computes or waits"), stream);
   else
     fputs (_ (lns_why_cause_label (finding->cause)), stream);
-  const bool has_place =
-      finding->cause == LNS_CAUSE_CPU_WORK || finding->cause == LNS_CAUSE_START_UP ||
-      finding->cause == LNS_CAUSE_TEAR_DOWN || finding->cause == LNS_CAUSE_UNKNOWN;
+  const bool has_place = finding->cause == LNS_CAUSE_CPU_WORK ||
+                         finding->cause == LNS_CAUSE_START_UP ||
+                         finding->cause == LNS_CAUSE_TEAR_DOWN ||
+                         finding->cause == LNS_CAUSE_UNKNOWN || finding->cause == LNS_CAUSE_IO_WAIT;
   if (own->call != 0 &&
       (finding->cause == LNS_CAUSE_IO_WAIT || finding->cause == LNS_CAUSE_DRIVER ||
        finding->cause == LNS_CAUSE_ALLOCATION))

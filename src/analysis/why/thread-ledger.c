@@ -190,6 +190,8 @@ take_deed (void *data, const LnsDeed *deed)
       break;
     case LNS_DOING_BLOCKED:
       part.cause = _lns_why_cause_of_block (deed);
+      if (deed->is_likely)
+        part.confidence = LNS_CONFIDENCE_LIKELY;
       break;
     case LNS_DOING_UNKNOWN:
       part.cause = deed->range != 0 ? LNS_CAUSE_CPU_WORK : LNS_CAUSE_NOT_RECORDED;

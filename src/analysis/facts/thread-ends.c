@@ -1,0 +1,89 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/facts/thread-ends.h"
+
+#include <stdlib.h>
+
+#include "src/base/array.h"
+#include "src/base/compare.h"
+#include "src/base/memory.h"
+#include "src/base/saturate.h"
+
+/* Shorter waits are too short for a hundredth of them to tell. */
+#define LEAST_NS INT64_C (1000000)
+#define NEAR     100
+/* A busy machine keeps a thread that was woken waiting for a CPU, but not for longer. */
+#define MOST_NEAR_NS INT64_C (100000000)
+
+typedef struct
+{
+  uint32_t process, thread;
+  int64_t end_ns;
+} End;
+
+struct LnsThreadEnds
+{
+  const LnsThread *threads;
+  uint32_t n_threads;
+  LNS_ARRAY (End) all; /* by process, then by time */
+};
+
+static int
+compare_ends (const void *a, const void *b)
+{
+  const End *one = a, *other = b;
+  return LNS_COMPARE (one->process, other->process) ?: LNS_COMPARE (one->end_ns, other->end_ns);
+}
+
+LnsThreadEnds *
+lns_thread_ends_new (LnsReport *report)
+{
+  LnsThreadEnds *ends = lns_calloc (1, sizeof *ends);
+
+  ends->threads = lns_report_threads (report, &ends->n_threads);
+  for (uint32_t i = 0; i < ends->n_threads; i++)
+    if (ends->threads[i].end_ns != LNS_TIME_UNKNOWN)
+      *lns_array_add (&ends->all) = (End){ ends->threads[i].process, i, ends->threads[i].end_ns };
+  if (ends->all.n > 0)
+    qsort (ends->all.items, ends->all.n, sizeof *ends->all.items, compare_ends);
+  return ends;
+}
+
+void
+lns_thread_ends_free (LnsThreadEnds *ends)
+{
+  if (ends == NULL)
+    return;
+  lns_array_clear (&ends->all);
+  free (ends);
+}
+
+uint32_t
+lns_thread_ends_find (const LnsThreadEnds *ends, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+  const int64_t wait_ns = lns_difference (end_ns, start_ns);
+  size_t first = 0, last = ends->all.n;
+
+  if (thread >= ends->n_threads || wait_ns < LEAST_NS)
+    return LNS_ID_NONE;
+  const End wanted = { .process = ends->threads[thread].process, .end_ns = end_ns };
+  while (first < last) /* the first one that is later */
+    {
+      const size_t middle = first + (last - first) / 2;
+      if (compare_ends (&ends->all.items[middle], &wanted) <= 0)
+        first = middle + 1;
+      else
+        last = middle;
+    }
+  if (first == 0)
+    return LNS_ID_NONE;
+  const End *found = &ends->all.items[first - 1];
+  const int64_t near_ns = wait_ns / NEAR < MOST_NEAR_NS ? wait_ns / NEAR : MOST_NEAR_NS;
+  return found->process == wanted.process && found->thread != thread &&
+                 lns_difference (end_ns, found->end_ns) <= near_ns
+             ? found->thread
+             : LNS_ID_NONE;
+}

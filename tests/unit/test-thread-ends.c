@@ -1,0 +1,98 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Whose end a thread waited for, against the rule written plainly; and threads of other processes, which are nobody's. */
+
+#include "src/analysis/facts/thread-ends.h"
+#include "tests/tap.h"
+#include "tests/unit/report-fixture.h"
+
+#define N   40
+#define MS  INT64_C (1000000)
+#define NOW (1000 * MS)
+
+static LnsReport *report;
+static uint32_t first; /* of the threads that were added */
+
+/* Threads of two processes; each third one is not known to have ended. */
+static void
+write_report (const char *path)
+{
+  LnsWriter *writer = fixture_writer (path);
+  uint64_t seed = 7;
+
+  const uint32_t other =
+      lns_writer_add_process (writer, &(LnsProcess){ .pid = 99, .end_ns = LNS_TIME_UNKNOWN });
+  for (uint32_t i = 0; i < N; i++)
+    {
+      const LnsThread thread = {
+        .process = i % 4 == 0 ? other : 0,
+        .tid = 1000 + (int32_t)i,
+        .start_ns = 0,
+        .end_ns = i % 3 == 0 ? LNS_TIME_UNKNOWN : (int64_t)(fixture_random (&seed) % NOW),
+      };
+      const uint32_t id = lns_writer_add_thread (writer, &thread);
+      first = i == 0 ? id : first;
+    }
+  fixture_finish (writer, NOW);
+}
+
+/* The rule, plainly. */
+static uint32_t
+expected (uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+  uint32_t n, last = LNS_ID_NONE;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  const int64_t wait_ns = end_ns - start_ns,
+                near_ns = wait_ns / 100 < 100 * MS ? wait_ns / 100 : 100 * MS;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (threads[i].process == threads[thread].process && threads[i].end_ns != LNS_TIME_UNKNOWN &&
+        threads[i].end_ns <= end_ns &&
+        (last == LNS_ID_NONE || threads[i].end_ns > threads[last].end_ns))
+      last = i;
+  return last != LNS_ID_NONE && last != thread && wait_ns >= MS &&
+                 end_ns - threads[last].end_ns <= near_ns
+             ? last
+             : LNS_ID_NONE;
+}
+
+static void
+the_end_of_a_thread_is_what_its_process_waited_for (void)
+{
+  LnsThreadEnds *ends = lns_thread_ends_new (report);
+  uint64_t seed = 3;
+  uint32_t n;
+  unsigned n_found = 0;
+  const LnsThread *threads = lns_report_threads (report, &n);
+
+  for (unsigned i = 0; i < 20000; i++)
+    {
+      const uint32_t thread = first + (uint32_t)(fixture_random (&seed) % N);
+      const int64_t ended_ns = threads[first + fixture_random (&seed) % N].end_ns,
+                    end_ns = (ended_ns != LNS_TIME_UNKNOWN ? ended_ns : NOW) +
+                             (int64_t)(fixture_random (&seed) % (2 * MS)),
+                    start_ns = end_ns - (int64_t)(fixture_random (&seed) % (300 * MS));
+      const uint32_t found = lns_thread_ends_find (ends, thread, start_ns, end_ns);
+      LNS_CHECK_INT (found, expected (thread, start_ns, end_ns));
+      n_found += found != LNS_ID_NONE;
+    }
+  LNS_CHECK (n_found > 1000);
+  LNS_CHECK_INT (lns_thread_ends_find (ends, n, 0, NOW), LNS_ID_NONE);
+  lns_thread_ends_free (ends);
+  lns_thread_ends_free (NULL);
+}
+
+int
+main (void)
+{
+  const char *path = fixture_path ("ends.rep");
+
+  write_report (path);
+  report = fixture_open (path, NULL);
+  LNS_TEST (the_end_of_a_thread_is_what_its_process_waited_for);
+  lns_report_close (report);
+  return lns_tap_done ();
+}
