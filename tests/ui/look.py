@@ -160,7 +160,6 @@ def look(asked):
         if len(reports) > 1 and (wanted is None or "compare" in wanted):
             app.activate("win.compare-with-uri", f"'file://{reports[1]}'")
             app.wait(lambda: app.actions()["swap-reports"][0], what="the other report")
-            app.activate("win.show-compare")
             keep(app, "compare")
     for first in range(0, len(paths), 4):
         sheet = os.path.join(asked.folder, f"sheet-{first // 4}.png")

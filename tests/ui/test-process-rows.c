@@ -157,11 +157,47 @@ shares_are_of_sums_that_end_at_the_greatest_number (void)
   lns_report_close (report);
 }
 
+/* It was not recorded when threads of process 7 ran: its main thread launches work, 71 to 73 are in calls all the time, 74 is for a
+ * tenth of it, and 75 has a range. */
+static const char *const waiting =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+    "INSERT INTO StringIds VALUES (1, 'poll'), (2, 'cudaLaunchKernel');"
+    "CREATE TABLE OSRT_API (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, "
+    "nameId INTEGER);"
+    "INSERT INTO OSRT_API SELECT 1000 * step.value, 1000 * step.value + iif (tid.value = 74, 100, "
+    "990), 27, 7 << 24 | tid.value, 1 FROM json_each ('[0, 1, 2, 3]') AS step, "
+    "json_each ('[71, 72, 73, 74, 75]') AS tid;"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
+    "INTEGER, domainId INTEGER);"
+    "INSERT INTO NVTX_EVENTS VALUES (150, 950, 59, 'step', 7 << 24 | 75, 0);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, "
+    "globalTid INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (200, 210, 0, 7 << 24 | 7, 1, 2, 0);";
+
+static void
+threads_that_are_in_calls_all_the_time_are_quiet (void)
+{
+  LnsReport *report = open_made (waiting);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const uint32_t together = row_of_kind (tree, LNS_ROW_THREADS);
+  g_autoptr (GString) quiet = g_string_new (NULL);
+
+  LNS_CHECK_STR (lns_row_tree_row (tree, together)->label, "3 quiet threads");
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    if (lns_row_tree_row (tree, row)->kind == LNS_ROW_THREAD &&
+        lns_row_tree_row (tree, row)->parent == together)
+      g_string_append_printf (quiet, "%s ", lns_row_tree_row (tree, row)->label);
+  LNS_CHECK_STR (quiet->str, "Thread (71) Thread (72) Thread (73) ");
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
   LNS_TEST (rows_are_ordered_and_named);
   LNS_TEST (what_is_in_view_are_the_events);
   LNS_TEST (shares_are_of_sums_that_end_at_the_greatest_number);
+  LNS_TEST (threads_that_are_in_calls_all_the_time_are_quiet);
   return lns_tap_done ();
 }

@@ -403,13 +403,31 @@ count_contexts (Builder *builder)
     }
 }
 
-/* Finds the quiet threads. Where it was not recorded when threads ran, none is, nor as long as they may still become busy. */
+/* What the calls of the C library tell of a thread of which it was not recorded when it ran. */
+typedef struct
+{
+  int64_t start_ns, end_ns; /* of all that was recorded of it */
+  int64_t called_ns;        /* in calls of the C library      */
+  bool is_seen;
+} Calls;
+
+/* Whether a thread was in calls of the C library for all of its time but QUIET_SHARE of it. */
+static bool
+is_in_calls (const Calls *calls)
+{
+  const double whole_ns = (double)calls->end_ns - (double)calls->start_ns;
+  return calls->is_seen && whole_ns > 0 && (double)calls->called_ns >= (1 - QUIET_SHARE) * whole_ns;
+}
+
+/* Finds the quiet threads. Where it was not recorded when threads ran, those are that were in calls of the C library all the time; and none
+ * is as long as it may still become busy. */
 static void
 find_quiet (Builder *builder)
 {
   g_autofree int64_t *busy_ns = g_new0 (int64_t, builder->n_threads + 1);
   g_autofree int64_t *most_ns = g_new0 (int64_t, builder->n_processes + 1);
   g_autofree bool *is_known = g_new0 (bool, builder->n_threads + 1);
+  g_autofree Calls *calls = g_new0 (Calls, builder->n_threads + 1);
   builder->is_quiet = g_new0 (bool, builder->n_threads + 1);
   builder->n_quiet = g_new0 (uint32_t, builder->n_processes + 1);
   for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
@@ -421,6 +439,12 @@ find_quiet (Builder *builder)
       const LnsLaneKind kind = builder->lanes[lane].kind;
       if (track->thread >= builder->n_threads || track->process >= builder->n_processes)
         continue;
+      Calls *own = &calls[track->thread];
+      own->start_ns = own->is_seen ? MIN (own->start_ns, info->start_ns) : info->start_ns;
+      own->end_ns = own->is_seen ? MAX (own->end_ns, info->end_ns) : info->end_ns;
+      own->is_seen = true;
+      if (kind == LNS_LANE_OS_CALL && builder->lanes[lane].ordinal == 0)
+        own->called_ns += info->busy_ns;
       if (kind == LNS_LANE_SCHED)
         {
           is_known[track->thread] = true;
@@ -434,9 +458,10 @@ find_quiet (Builder *builder)
   for (uint32_t thread = 0; thread < builder->n_threads; thread++)
     {
       const uint32_t process = builder->threads[thread].process;
-      if (builder->is_live || process >= builder->n_processes || !is_known[thread] ||
-          thread_rank (builder, thread) == 1 ||
-          (double)busy_ns[thread] >= QUIET_SHARE * (double)most_ns[process])
+      if (builder->is_live || process >= builder->n_processes || thread_rank (builder, thread) == 1)
+        continue;
+      if (is_known[thread] ? (double)busy_ns[thread] >= QUIET_SHARE * (double)most_ns[process]
+                           : busy_ns[thread] > 0 || !is_in_calls (&calls[thread]))
         continue;
       builder->is_quiet[thread] = true;
       builder->n_quiet[process]++;
