@@ -203,13 +203,13 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
   const guint position = gtk_list_item_get_position (item);
   const LnsWhyFinding *finding = finding_at (self, position);
   g_autofree char *text = cell_text (self, position, column->id);
+  g_autofree char *help = column->id == COLUMN_CAUSE && finding != NULL
+                              ? lns_answer_sentence (_ (lns_cause_help (finding->cause)))
+                              : NULL;
   GtkWidget *cell = gtk_list_item_get_child (item);
 
   /* Sentences are not cut. */
-  lns_tooltip_set (cell, column->id == COLUMN_SENTENCE ? NULL
-                         : column->id == COLUMN_CAUSE && finding != NULL
-                             ? lns_cause_help (finding->cause)
-                             : text);
+  lns_tooltip_set (cell, column->id == COLUMN_SENTENCE ? NULL : help != NULL ? help : text);
   if (column->id == COLUMN_SHARE)
     bind_share (cell, finding, text);
   else
