@@ -125,6 +125,14 @@ def environment(asked):
         locale, folder = asked.language + ".UTF-8", os.environ[harness.SESSION]
         subprocess.run(["localedef", "-i", asked.language, "-f", "UTF-8", os.path.join(folder, locale)], check=True)
         env.update({"LC_ALL": locale, "LANGUAGE": "", "LOCPATH": folder})
+        if not os.path.isdir(os.path.join(tap.BUILD, "po", asked.language.split("_")[0])) and \
+                not os.path.isdir(os.path.join(tap.BUILD, "po", asked.language)):
+            # GLib has GTK speak a language, and write from right to left, only if the program does.
+            catalogue = os.path.join(folder, asked.language, "LC_MESSAGES", "lanescope.mo")
+            os.makedirs(os.path.dirname(catalogue))
+            subprocess.run(["msgfmt", "-o", catalogue, "-"], input=b'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n',
+                           check=True)
+            env["TEXTDOMAINDIR"] = folder
     return env
 
 
