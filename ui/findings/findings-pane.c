@@ -203,9 +203,10 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
   const guint position = gtk_list_item_get_position (item);
   const LnsWhyFinding *finding = finding_at (self, position);
   g_autofree char *text = cell_text (self, position, column->id);
-  g_autofree char *help = column->id == COLUMN_CAUSE && finding != NULL
-                              ? lns_answer_sentence (_ (lns_cause_help (finding->cause)))
-                              : NULL;
+  /* Nothing is to be said of a cause that is not known. */
+  const char *cause_help =
+      column->id == COLUMN_CAUSE && finding != NULL ? lns_cause_help (finding->cause) : NULL;
+  g_autofree char *help = cause_help != NULL ? lns_answer_sentence (_ (cause_help)) : NULL;
   GtkWidget *cell = gtk_list_item_get_child (item);
 
   /* Sentences are not cut. */
