@@ -104,4 +104,14 @@ def duration_at(finding):
     return f"{finding['events'][0]['from'] / 1e9:.3f} s"
 
 
-harness.main(globals(), gate=(test_keys_walk_through_the_places,))
+def test_a_cause_that_is_not_known():
+    """It has no word of help."""
+    path = os.path.join(tempfile.mkdtemp(dir=os.environ[harness.SESSION]), "sleeps.rep")
+    with lzma.open(os.path.join(tap.SOURCE, "tests", "answers", "device", "sleeps.rep.xz")) as packed, open(path, "wb") as file:
+        shutil.copyfileobj(packed, file)
+    with harness.App(path, size=(1400, 900)) as app:
+        app.activate("win.show-findings")
+        app.find("label", "unknown")
+
+
+harness.main(globals(), gate=(test_keys_walk_through_the_places, test_a_cause_that_is_not_known))
