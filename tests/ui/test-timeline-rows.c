@@ -360,6 +360,25 @@ n_described_without (LnsTimeline *timeline, const char *words)
   return n;
 }
 
+typedef struct
+{
+  LnsTimeline *timeline;
+  guint (*count) (LnsTimeline *timeline, const char *words);
+  const char *words;
+  guint goal, most;
+  guint before; /* the last turn of the main loop */
+} Approach;
+
+static gboolean
+has_arrived (gpointer data)
+{
+  Approach *it = data;
+  const guint n = it->count (it->timeline, it->words);
+  LNS_CHECK (it->before <= n || it->before - n <= it->most);
+  it->before = n;
+  return n == it->goal;
+}
+
 /* Runs the main loop until COUNT is GOAL, from which no turn of it may go nearer by more than MOST. */
 static void
 check_approach (LnsTimeline *timeline,
@@ -368,15 +387,8 @@ check_approach (LnsTimeline *timeline,
                 guint goal,
                 guint most)
 {
-  const gint64 end_usec =
-      g_get_monotonic_time () + (gint64)(15 * lns_tap_patience () * G_USEC_PER_SEC);
-  for (guint n = count (timeline, words), before = n; n != goal; before = n)
-    {
-      LNS_CHECK (g_get_monotonic_time () < end_usec);
-      g_main_context_iteration (NULL, FALSE);
-      n = count (timeline, words);
-      LNS_CHECK (before <= n || before - n <= most);
-    }
+  Approach approach = { timeline, count, words, goal, most, count (timeline, words) };
+  wait_for (has_arrived, &approach);
 }
 
 static guint
