@@ -9,7 +9,7 @@
 
 #include "src/base/format.h"
 
-#define REST_MSEC 250
+#define REST_MSEC 120
 
 /* Of a view's data: the scope that others hold a reference on. */
 #define KEY "lns-scope"

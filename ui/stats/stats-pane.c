@@ -19,6 +19,8 @@
 /* Of traces, the first so many rows: the Events View has all. */
 #define MAX_ROWS 10000
 
+#define BUSY_OPACITY 0.4
+
 struct _LnsStatsPane
 {
   AdwBin parent_instance;
@@ -150,9 +152,22 @@ run_work (LnsWorker *worker, gpointer data)
     sum_up (run, worker->report, span, &worker->cancelled);
 }
 
+/* Tells that the table is of what was asked for before, until IS_BUSY is false. It stays: to take it away and bring it back would lay out
+ * all of its cells twice. */
+static void
+set_busy (LnsStatsPane *self, gboolean is_busy)
+{
+  GtkWidget *table = GTK_WIDGET (self->table);
+
+  gtk_widget_set_opacity (table, is_busy ? BUSY_OPACITY : 1);
+  gtk_widget_set_can_target (table, !is_busy);
+  gtk_accessible_update_state (GTK_ACCESSIBLE (table), GTK_ACCESSIBLE_STATE_BUSY, is_busy, -1);
+}
+
 static void
 show_text (LnsStatsPane *self, const char *text)
 {
+  set_busy (self, FALSE);
   gtk_label_set_text (self->text, text);
   gtk_stack_set_visible_child_name (self->stack, "text");
   gtk_label_set_text (self->count, "");
@@ -186,6 +201,7 @@ run_done (gpointer data, gpointer owner)
   lns_format_unsigned (n, number);
   g_autofree char *shown = g_strdup_printf (_ ("%s; the first %s are shown"), rows, number);
   gtk_label_set_text (self->count, n_more > 0 ? shown : rows);
+  set_busy (self, FALSE);
   lns_result_view_set (self->table, g_steal_pointer (&run->result));
   gtk_stack_set_visible_child_name (self->stack, "table");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "stats.copy", TRUE);
@@ -202,8 +218,14 @@ ask (LnsStatsPane *self)
   run->stats = g_ptr_array_index (self->choices, gtk_drop_down_get_selected (self->reports));
   run->span.process = LNS_ID_NONE;
   run->scope = lns_scope_get (self->scope, &run->span.start_ns, &run->span.end_ns);
-  /* Covers the table, which is filled again. */
-  show_text (self, _ ("Summing up…"));
+  if (g_strcmp0 (gtk_stack_get_visible_child_name (self->stack), "table") != 0)
+    show_text (self, _ ("Summing up…"));
+  else
+    {
+      set_busy (self, TRUE);
+      gtk_label_set_text (self->count, _ ("Summing up…"));
+      gtk_widget_action_set_enabled (GTK_WIDGET (self), "stats.copy", FALSE);
+    }
   lns_job_start (&self->running, self->view, &run_funcs, run, self);
 }
 
