@@ -66,8 +66,8 @@ def check(asked):
         counts["bytes"] += len(question["text"])
         answer = question["answer"]
         if answer is None:
-            # There is no finding where nothing is wrong, and no part of a time that was not recorded.
-            assert question["tool"] in ("findings", "why"), question
+            # There is no finding where nothing is wrong, no part of a time that was not recorded, and nothing to change where there is none.
+            assert question["tool"] in ("findings", "why") or "names nothing in the report" in question["text"], question
             counts["refused"] += 1
             continue
         if question["tool"] == "open":
