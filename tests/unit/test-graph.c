@@ -599,6 +599,7 @@ typedef enum
 {
   AT_ONCE,
   IN_BACKGROUND,
+  SEVERAL_IN_BACKGROUND,
   LOSING_ITS_CPU
 } Receiving;
 
@@ -627,6 +628,13 @@ length_with_a_faster_sender (Receiving receiving, int64_t peer)
       append_peer (writer, lanes[1], "MPI_Irecv", 2000, 2500, 0, 9);
       append_peer (writer, lanes[1], "MPI_Wait", 3000, 19000, -1, 9);
     }
+  else if (receiving == SEVERAL_IN_BACKGROUND)
+    {
+      /* The report tells the first of the requests that are waited for. */
+      append_peer (writer, lanes[1], "MPI_Isend", 1500, 1800, 0, 8);
+      append_peer (writer, lanes[1], "MPI_Irecv", 2000, 2500, 0, 9);
+      append_peer (writer, lanes[1], "MPI_Waitall", 3000, 19000, -1, 8);
+    }
   else
     append_peer (writer, lanes[1], "MPI_Recv", 3000, 19000, 0, 0);
   append (writer, lanes[1], LNS_LANE_MPI_CALL, "MPI_Finalize", 20000, 21000, 0);
@@ -649,6 +657,7 @@ what_is_received_was_sent (void)
   /* 12 µs less, all of them until rank 1 goes on. */
   LNS_CHECK_INT (length_with_a_faster_sender (AT_ONCE, 1), 9000);
   LNS_CHECK_INT (length_with_a_faster_sender (IN_BACKGROUND, 1), 9000);
+  LNS_CHECK_INT (length_with_a_faster_sender (SEVERAL_IN_BACKGROUND, 1), 9000);
   LNS_CHECK_INT (length_with_a_faster_sender (LOSING_ITS_CPU, 1), 9000);
   /* To another rank: what rank 1 received is not known, and stays as it was. */
   LNS_CHECK_INT (length_with_a_faster_sender (AT_ONCE, 0), 21000);

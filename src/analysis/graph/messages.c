@@ -19,6 +19,7 @@ lns_messages_clear (LnsMessages *all)
     lns_array_clear (&all->channels.items[i].messages);
   lns_array_clear (&all->channels);
   lns_array_clear (&all->requests);
+  lns_array_clear (&all->under_way);
   lns_id_map_clear (&all->numbers);
   lns_id_map_clear (&all->of_requests);
 }
@@ -101,6 +102,23 @@ take_turn (LnsMessages *all, uint32_t channel, bool sends, uint32_t start)
   return (LnsMessageCall){ channel, number, sends };
 }
 
+/* Somebody has waited for CALL of PROCESS, or, if it is NULL, for all of its messages. O(messages under way). */
+static void
+forget_under_way (LnsMessages *all, uint32_t process, const LnsMessageCall *call)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < all->under_way.n; i++)
+    {
+      const LnsMessageUnderWay *it = &all->under_way.items[i];
+      if (it->process != process ||
+          (call != NULL && (it->call.channel != call->channel || it->call.number != call->number ||
+                            it->call.sends != call->sends)))
+        all->under_way.items[n++] = *it;
+    }
+  all->under_way.n = n;
+}
+
 LnsMessageCall
 lns_messages_begin (LnsMessages *all,
                     LnsReport *report,
@@ -119,8 +137,13 @@ lns_messages_begin (LnsMessages *all,
     {
       const uint64_t found =
           lns_id_map_number (&all->of_requests, request_key (process, call.request));
-      return found != 0 ? all->requests.items[found - 1] : (LnsMessageCall){ 0 };
+      if (found == 0)
+        return (LnsMessageCall){ 0 };
+      forget_under_way (all, process, &all->requests.items[found - 1]);
+      return all->requests.items[found - 1];
     }
+  if (strcmp (name, "MPI_Waitall") == 0 && call.request != 0)
+    return (LnsMessageCall){ .channel = LNS_MESSAGES_UNDER_WAY, .number = process };
   /* What does both has two other sides, what is to be started later has none yet; any rank and any tag are below 0. */
   if (rank < 0 || call.peer < 0 || call.tag < 0 || call.communicator == 0 || sends == receives)
     return (LnsMessageCall){ 0 };
@@ -131,8 +154,43 @@ lns_messages_begin (LnsMessages *all,
     return turn;
   /* It goes on in the background, until it is waited for. */
   *lns_array_add (&all->requests) = turn;
+  *lns_array_add (&all->under_way) = (LnsMessageUnderWay){ process, turn };
   lns_id_map_set_number (&all->of_requests, request_key (process, call.request), all->requests.n);
   return (LnsMessageCall){ 0 };
+}
+
+/* Where the other side of CALL began, or LNS_POINT_NONE: it is not known, or CALL does not wait for it, from START_NS on. */
+static uint32_t
+other_side (LnsMessages *all, const LnsMessageCall *call, const LnsPoints *points, int64_t start_ns)
+{
+  LnsMessageChannel *channel = &all->channels.items[call->channel - 1];
+  const LnsMessage *message = &channel->messages.items[call->number];
+  const uint32_t other = call->sends ? message->received : message->sent;
+
+  channel->is_broken |= !call->sends && other == LNS_POINT_NONE;
+  if (channel->is_broken || other == LNS_POINT_NONE)
+    return LNS_POINT_NONE;
+  /* A small message is sent whether somebody waits for it or not. */
+  return call->sends && lns_points_time (points, other) <= start_ns ? LNS_POINT_NONE : other;
+}
+
+/* The same of all that PROCESS has under way, and that is over now: the other side that began last. */
+static uint32_t
+last_other_side (LnsMessages *all, uint32_t process, const LnsPoints *points, int64_t start_ns)
+{
+  uint32_t last = LNS_POINT_NONE;
+
+  for (size_t i = 0; i < all->under_way.n; i++)
+    if (all->under_way.items[i].process == process)
+      {
+        const uint32_t other = other_side (all, &all->under_way.items[i].call, points, start_ns);
+        if (other != LNS_POINT_NONE &&
+            (last == LNS_POINT_NONE ||
+             lns_points_time (points, other) > lns_points_time (points, last)))
+          last = other;
+      }
+  forget_under_way (all, process, NULL);
+  return last;
 }
 
 uint32_t
@@ -143,19 +201,15 @@ lns_messages_end (LnsMessages *all,
                   int64_t end_ns,
                   uint32_t label)
 {
-  LnsMessageChannel *channel = &all->channels.items[call->channel - 1];
-  const LnsMessage *message = &channel->messages.items[call->number];
-  const uint32_t other = call->sends ? message->received : message->sent;
   const int64_t start_ns = lns_points_time (points, start);
+  const uint32_t other = call->channel == LNS_MESSAGES_UNDER_WAY
+                             ? last_other_side (all, call->number, points, start_ns)
+                             : other_side (all, call, points, start_ns);
 
-  channel->is_broken |= !call->sends && other == LNS_POINT_NONE;
-  if (channel->is_broken || other == LNS_POINT_NONE)
+  if (other == LNS_POINT_NONE)
     return lns_points_add (points, start, end_ns, label);
   const int64_t other_ns = lns_points_time (points, other);
   const bool is_late = other_ns > start_ns;
-  /* A small message is sent whether somebody waits for it or not. */
-  if (call->sends && !is_late)
-    return lns_points_add (points, start, end_ns, label);
   const int64_t own_ns = lns_difference (end_ns, is_late ? other_ns : start_ns);
   const uint32_t point = lns_points_add (points, start, start_ns + own_ns, label);
   points->times.items[point] = end_ns;

@@ -6,20 +6,31 @@
 /* Messages from one rank of MPI to another. What is sent with one tag comes in the order in which it was sent, so that the how many-th that one
  * sends is the how many-th that the other receives. What receives is over after what sends has begun, and a large message is sent only when
  * what receives has begun. Ranks of a communicator are taken to be those of MPI_COMM_WORLD; where one received what nobody had sent
- * yet, they are not, and nothing more is told of that pair. */
+ * yet, they are not, and nothing more is told of that pair. Of MPI_Waitall the report has one request alone: it is taken to wait for all that
+ * its process has under way. */
 
 #pragma once
 
 #include "src/analysis/graph/points.h"
 #include "src/analysis/graph/thread-pieces.h"
 
+/* Stands for the channels of all messages that a process has under way. */
+#define LNS_MESSAGES_UNDER_WAY UINT32_MAX
+
 /* A call that sends or receives, or waits until that is over. Zero: it is none. */
 typedef struct
 {
-  uint32_t channel; /* 1 + index                                                                 */
-  uint32_t number;  /* the how many-th of it, from 0                                             */
+  uint32_t channel; /* 1 + index, or LNS_MESSAGES_UNDER_WAY                                      */
+  uint32_t number;  /* the how many-th of it, from 0; or the process                             */
   bool sends;
 } LnsMessageCall;
+
+/* A message that goes on in the background of a process. */
+typedef struct
+{
+  uint32_t process;
+  LnsMessageCall call;
+} LnsMessageUnderWay;
 
 /* A message that was sent, and received: where each of them began, or LNS_POINT_NONE. */
 typedef struct
@@ -40,6 +51,7 @@ typedef struct
   LnsIdMap numbers; /* hash of a pair and tag -> 1 + index of the channel                        */
   LNS_ARRAY (LnsMessageChannel) channels;
   LNS_ARRAY (LnsMessageCall) requests;
+  LNS_ARRAY (LnsMessageUnderWay) under_way; /* that nobody has waited for                         */
   LnsIdMap of_requests; /* hash of a process and a request -> 1 + index in `requests`            */
 } LnsMessages;
 
