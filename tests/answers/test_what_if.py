@@ -151,6 +151,7 @@ def test_what_is_no_edit_is_refused():
     fails(SAMPLE, "kernel duration > 1ms: 0.5", "tells single events apart")
     fails(SAMPLE, "kernel ~ nothing_is_called_so: 0.5", "names nothing in the report")
     fails(SAMPLE, "range \"nothing is called so\": none", "names nothing in the report")
+    fails(SAMPLE, "copy kind=HtoD: pinned", "none of these copies is of pageable memory")
 
 
 def test_a_rate_that_was_not_recorded_is_asked_for():

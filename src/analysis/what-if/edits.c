@@ -585,11 +585,14 @@ lns_edit_apply (const LnsEdit *edit,
       changes->moves[number] = edit->how == OTHER_THREAD;
       return true;
     }
+  bool has_named = false;
   for (size_t i = 0; i < graph->labels.n; i++)
     {
       const LnsGraphLabel *label = &graph->labels.items[i];
-      if (!is_named (edit, graph, label) ||
-          (edit->how == PINNED && !is_of_memory (label, MEMORY_PAGEABLE)))
+      if (!is_named (edit, graph, label))
+        continue;
+      has_named = true;
+      if (edit->how == PINNED && !is_of_memory (label, MEMORY_PAGEABLE))
         continue;
       *ret_n += label->n;
       *ret_ns = lns_sum (*ret_ns, label->ns);
@@ -598,6 +601,11 @@ lns_edit_apply (const LnsEdit *edit,
       changes->of_labels[i].factor *= edit->factor;
       changes->of_labels[i].drops_waits |= edit->factor == 0;
     }
+  if (edit->how == PINNED && has_named && *ret_n == 0)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "“%s”: none of these copies is of pageable memory, so that there is "
+                          "nothing to pin",
+                          edit->text);
   if (edit->how == PINNED && *ret_n > 0)
     free_copies (graph, changes);
   return true;
