@@ -125,6 +125,10 @@ def check_kept_around(ask, asked_for):
         assert report.diagnostics[0]["text"].startswith("1 signal or command asked "), report.diagnostics
         steps = sorted(report.named("step"), key=lambda event: event["start"])
         assert 10 < len(steps) < 5000 and steps[-1]["start"] - steps[0]["start"] < 1_500_000_000, len(steps)
+        # What is left out before the first event counts, too.
+        info = lanescope("info", folder.file("r.rep")).stdout
+        whole, left_out = (float(re.search(f"{words}: ([\\d.]+) s", info).group(1)) for words in ("duration", "not kept"))
+        assert 0.3 < whole - left_out < 0.7, info
 
 
 def test_a_signal_keeps_the_time_around_it():

@@ -499,7 +499,8 @@ print_kept_steps (LnsReport *report)
   if (condition == NULL)
     return;
   LnsOmissions omissions = lns_omissions_of (report);
-  const LnsReportInfo *info = lns_report_info (report);
+  int64_t kept_ns, whole_ns;
+  lns_keeps_part (report, &kept_ns, &whole_ns);
   print_fact ("keeps", condition);
   for (unsigned i = 0; lns_counted_steps (report, i, &steps); i++)
     {
@@ -513,9 +514,10 @@ print_kept_steps (LnsReport *report)
               lns_format_duration (steps.p99_ns, times[2]),
               lns_format_duration (steps.most_ns, times[3]));
     }
-  printf ("  not kept: %s in %zu stretches, %s events\n",
-          lns_format_duration (lns_omitted_ns (&omissions, info->start_ns, info->end_ns), times[0]),
-          omissions.n, n_omitted != NULL ? n_omitted : "an unknown number of");
+  printf ("  not kept: %s in %zu %s, %s events\n",
+          lns_format_duration (whole_ns - kept_ns, times[0]), omissions.n,
+          omissions.n == 1 ? "stretch" : "stretches",
+          n_omitted != NULL ? n_omitted : "an unknown number of");
   lns_omissions_clear (&omissions);
 }
 
