@@ -663,6 +663,59 @@ what_is_received_was_sent (void)
   LNS_CHECK_INT (length_with_a_faster_sender (AT_ONCE, 0), 21000);
 }
 
+/* A thread waits for 100 ms, and none is said to have woken it, but one of its process ends just before: what that did is on the path, and
+ * that it was waited for is inferred. */
+static void
+the_end_of_a_thread_is_inferred_to_be_waited_for (void)
+{
+  const char *path = fixture_path ("join.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+  const int64_t ms = 1000000, starts_ns[2][3] = { { 0, ms, 101 * ms }, { ms, 100 * ms, -1 } },
+                ends_ns[2][3] = { { ms, ms, 110 * ms }, { 100 * ms, 100 * ms, -1 } };
+  int64_t times[64];
+  LnsPath found;
+
+  LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10,
+                                                 .parent = LNS_ID_NONE,
+                                                 .start_ns = LNS_TIME_UNKNOWN,
+                                                 .end_ns = LNS_TIME_UNKNOWN });
+  for (int i = 0; i < 2; i++)
+    lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 + i,
+                                                 .start_ns = i == 0 ? 0 : ms,
+                                                 .end_ns = i == 0 ? 110 * ms : 100 * ms + 500000 });
+  for (uint32_t thread = 0; thread < 2; thread++)
+    {
+      const uint32_t lane = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED, thread, LNS_ID_NONE);
+      for (int i = 0; i < 3 && starts_ns[thread][i] >= 0; i++)
+        {
+          LnsEvent event = { .start_ns = starts_ns[thread][i],
+                             .duration_ns = ends_ns[thread][i] - starts_ns[thread][i] };
+          event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = i != 1;
+          event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] =
+              i == 1 ? 2 : 0; /* ENUM_SAMPLING_THREAD_STATE */
+          lns_writer_append (writer, lane, &event);
+        }
+    }
+  fixture_finish (writer, 110 * ms);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsGraph *graph = lns_graph_build (report, NULL, 0, NULL, &error);
+  LNS_CHECK (graph != NULL && graph->n <= 64);
+  lns_graph_replay (graph, NULL, times);
+  const uint32_t end = lns_graph_end (graph, times);
+  lns_path_find (graph, times, end, times[0], times[end], 0, false, &found);
+  LNS_CHECK (found.unknown_ns == 0 && found.inferred_ns > 0);
+  bool has_other = false;
+  for (size_t i = 0; i < found.parts.n; i++)
+    has_other |=
+        graph->agents.items[graph->labels.items[found.parts.items[i].label].agent].thread == 1;
+  LNS_CHECK (has_other);
+  lns_path_clear (&found);
+  lns_graph_free (graph);
+  lns_report_close (report);
+}
+
 /* Two ranks compute, and meet: the second one comes last. */
 static void
 ranks_go_on_when_the_last_one_comes (void)
@@ -976,6 +1029,7 @@ main (void)
   LNS_TEST (which_node_of_a_graph_waits_for_which_is_not_known);
   LNS_TEST (copies_of_one_direction_follow_each_other);
   LNS_TEST (what_is_received_was_sent);
+  LNS_TEST (the_end_of_a_thread_is_inferred_to_be_waited_for);
   LNS_TEST (ranks_go_on_when_the_last_one_comes);
   LNS_TEST (calls_are_found_by_their_correlation);
   LNS_TEST (a_collective_goes_on_when_the_last_one_comes);

@@ -44,15 +44,20 @@ static uint32_t
 expected (uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
   uint32_t n, last = LNS_ID_NONE;
+  int64_t n_ends = 0;
   const LnsThread *threads = lns_report_threads (report, &n);
-  const int64_t wait_ns = end_ns - start_ns,
-                near_ns = wait_ns / 100 < 100 * MS ? wait_ns / 100 : 100 * MS;
+  const int64_t wait_ns = end_ns - start_ns;
 
   for (uint32_t i = 0; i < n; i++)
     if (threads[i].process == threads[thread].process && threads[i].end_ns != LNS_TIME_UNKNOWN &&
-        threads[i].end_ns <= end_ns &&
-        (last == LNS_ID_NONE || threads[i].end_ns > threads[last].end_ns))
-      last = i;
+        threads[i].end_ns <= end_ns && threads[i].end_ns > start_ns)
+      {
+        n_ends++;
+        if (last == LNS_ID_NONE || threads[i].end_ns > threads[last].end_ns)
+          last = i;
+      }
+  const int64_t share_ns = n_ends > 0 ? wait_ns / 100 / n_ends : 0,
+                near_ns = share_ns < 100 * MS ? share_ns : 100 * MS;
   return last != LNS_ID_NONE && last != thread && wait_ns >= MS &&
                  end_ns - threads[last].end_ns <= near_ns
              ? last

@@ -11,10 +11,11 @@
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
+#include "src/base/search.h"
 
 /* Shorter waits are too short for a hundredth of them to tell. */
 #define LEAST_NS INT64_C (1000000)
-#define NEAR     100
+#define NEAR     100 /* of the wait, and of that the less, the more threads ended in it */
 /* A busy machine keeps a thread that was woken waiting for a CPU, but not for longer. */
 #define MOST_NEAR_NS INT64_C (100000000)
 
@@ -61,29 +62,30 @@ lns_thread_ends_free (LnsThreadEnds *ends)
   free (ends);
 }
 
+/* The index of the first end of PROCESS that is later than TIME_NS, or of what follows those of PROCESS. */
+static size_t
+first_after (const LnsThreadEnds *ends, uint32_t process, int64_t time_ns)
+{
+  const End wanted = { .process = process, .end_ns = time_ns };
+  return LNS_LOWER_BOUND (ends->all.n, i, compare_ends (&ends->all.items[i], &wanted) <= 0);
+}
+
 uint32_t
 lns_thread_ends_find (const LnsThreadEnds *ends, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
   const int64_t wait_ns = lns_difference (end_ns, start_ns);
-  size_t first = 0, last = ends->all.n;
 
   if (thread >= ends->n_threads || wait_ns < LEAST_NS)
     return LNS_ID_NONE;
-  const End wanted = { .process = ends->threads[thread].process, .end_ns = end_ns };
-  while (first < last) /* the first one that is later */
-    {
-      const size_t middle = first + (last - first) / 2;
-      if (compare_ends (&ends->all.items[middle], &wanted) <= 0)
-        first = middle + 1;
-      else
-        last = middle;
-    }
-  if (first == 0)
+  const uint32_t process = ends->threads[thread].process;
+  const size_t first = first_after (ends, process, start_ns),
+               end = first_after (ends, process, end_ns);
+  if (first == end)
     return LNS_ID_NONE;
-  const End *found = &ends->all.items[first - 1];
-  const int64_t near_ns = wait_ns / NEAR < MOST_NEAR_NS ? wait_ns / NEAR : MOST_NEAR_NS;
-  return found->process == wanted.process && found->thread != thread &&
-                 lns_difference (end_ns, found->end_ns) <= near_ns
+  const End *found = &ends->all.items[end - 1];
+  const int64_t share_ns = wait_ns / NEAR / (int64_t)(end - first),
+                near_ns = share_ns < MOST_NEAR_NS ? share_ns : MOST_NEAR_NS;
+  return found->thread != thread && lns_difference (end_ns, found->end_ns) <= near_ns
              ? found->thread
              : LNS_ID_NONE;
 }

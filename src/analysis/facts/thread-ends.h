@@ -16,7 +16,7 @@ typedef struct LnsThreadEnds LnsThreadEnds;
 LnsThreadEnds *lns_thread_ends_new (LnsReport *report);
 void lns_thread_ends_free (LnsThreadEnds *ends); /* NULL is fine */
 
-/* The thread of its process that ended last while THREAD waited from START_NS to END_NS, if it did so near the end: in a hundredth of
- * a wait that would be chance once in a hundred times. LNS_ID_NONE: there is none. O(log threads). */
+/* The thread of its process that ended last while THREAD waited from START_NS to END_NS, if it did so near the end: so near that one of all
+ * that ended meanwhile would be there by chance once in a hundred times. LNS_ID_NONE: there is none. O(log threads). */
 uint32_t
 lns_thread_ends_find (const LnsThreadEnds *ends, uint32_t thread, int64_t start_ns, int64_t end_ns);

@@ -890,7 +890,8 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
           woken_ns = lns_difference (run.start_ns, waking.latency_ns);
           deed->waker = waking.thread;
         }
-      else if (state == LNS_STATE_BLOCKED && has_next)
+      else if (state == LNS_STATE_BLOCKED && has_next &&
+               (call == NULL || call->class == LNS_CALL_LOCK))
         {
           deed->waker = lns_thread_ends_find (walk->facts->ends, walk->number, since_ns, next_ns);
           deed->is_likely = deed->waker != LNS_ID_NONE;

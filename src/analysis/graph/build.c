@@ -342,7 +342,8 @@ add_wait (Builder *builder, uint32_t number)
   const int64_t start_ns = time_of (builder, start);
   const char *name = lns_report_string (builder->report, piece->name, NULL);
   uint32_t waker = piece->waker, source = LNS_POINT_NONE;
-  unsigned marks = LNS_EDGE_WAKE | LNS_POINT_BY_SOURCE;
+  unsigned marks =
+      LNS_EDGE_WAKE | LNS_POINT_BY_SOURCE | (piece->is_likely ? LNS_POINT_INFERRED : 0);
 
   if (waker < builder->n_threads && waker != number && builder->threads[waker].has_begun)
     {
@@ -504,7 +505,7 @@ tell_piece (Builder *builder, uint32_t number)
     lns_exchange_add (builder->exchange, number, piece->name, false, thread->last);
   if (piece->waker < builder->n_threads && piece->kind == LNS_PIECE_WAIT)
     lns_exchange_woke (builder->exchange, piece->waker, number);
-  builder->graph->has_wakers |= piece->waker != LNS_ID_NONE;
+  builder->graph->has_wakers |= piece->waker != LNS_ID_NONE && !piece->is_likely;
   const bool is_wait = piece->kind == LNS_PIECE_WAIT || piece->kind == LNS_PIECE_OUTSIDE ||
                        piece->kind == LNS_PIECE_UNKNOWN;
   const uint32_t whole = thread->last;

@@ -166,6 +166,7 @@ take_one (LnsThreadPieces *pieces, LnsThreadPiece *ret_piece, bool *ret_found, L
                             .class = deed->class,
                             .name = deed->name,
                             .waker = deed->waker,
+                            .is_likely = deed->is_likely,
                             .lane = deed->lane,
                             .ordinal = deed->ordinal,
                             .woken_ns = deed->end_ns };
@@ -225,6 +226,7 @@ lns_thread_pieces_next (LnsThreadPieces *pieces,
           if (ret_piece->waker == LNS_ID_NONE && next.kind == ret_piece->kind)
             {
               ret_piece->waker = next.waker;
+              ret_piece->is_likely = next.is_likely;
               ret_piece->woken_ns = next.woken_ns;
             }
           continue;

@@ -18,6 +18,7 @@ typedef struct
   LnsCallClass class;
   uint32_t name;        /* string id of the call, or 0                                           */
   uint32_t waker;       /* of a wait: the thread that ended it, or LNS_ID_NONE                   */
+  bool is_likely;       /* that is known by times alone                                          */
   int64_t woken_ns;     /* when it did                                                           */
   uint64_t correlation; /* of a CUDA call, or 0                                                  */
   uint32_t lane;        /* of the call, or of the event that tells, or LNS_ID_NONE               */

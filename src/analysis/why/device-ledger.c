@@ -349,6 +349,8 @@ take_deed (void *data, const LnsDeed *deed)
       part.ordinal = gap->call->ordinal;
     }
   part.is_any_place |= is_of_any_place (cause);
+  if (deed->is_likely && cause == LNS_CAUSE_LOCK_WAIT)
+    part.confidence = LNS_CONFIDENCE_LIKELY;
   const int64_t told_ns = tell_lack_of_cpu (gap, deed, cause);
   add (gap->device, told_ns, deed->end_ns, cause, part);
   return lns_go_on (gap->device->maker->cancel, NULL);

@@ -190,8 +190,6 @@ take_deed (void *data, const LnsDeed *deed)
       break;
     case LNS_DOING_BLOCKED:
       part.cause = _lns_why_cause_of_block (deed);
-      if (deed->is_likely)
-        part.confidence = LNS_CONFIDENCE_LIKELY;
       break;
     case LNS_DOING_UNKNOWN:
       part.cause = deed->range != 0 ? LNS_CAUSE_CPU_WORK : LNS_CAUSE_NOT_RECORDED;
@@ -213,6 +211,8 @@ take_deed (void *data, const LnsDeed *deed)
       part.lane = deed->range_lane;
       part.ordinal = deed->range_ordinal;
     }
+  if (deed->is_likely && part.cause == LNS_CAUSE_LOCK_WAIT)
+    part.confidence = LNS_CONFIDENCE_LIKELY;
   _lns_why_add (telling->maker, &part);
   return lns_go_on (telling->maker->cancel, NULL);
 }
