@@ -102,6 +102,22 @@ take_turn (LnsMessages *all, uint32_t channel, bool sends, uint32_t start)
   return (LnsMessageCall){ channel, number, sends };
 }
 
+/* CALL of PROCESS is under way as REQUEST. What was so before is over, though nobody waited for it: others tested whether it is.
+ * O(messages under way). */
+static void
+note_under_way (LnsMessages *all, uint32_t process, uint64_t request, const LnsMessageCall *call)
+{
+  const LnsMessageUnderWay noted = { process, request, *call };
+
+  for (size_t i = 0; i < all->under_way.n; i++)
+    if (all->under_way.items[i].process == process && all->under_way.items[i].request == request)
+      {
+        all->under_way.items[i] = noted;
+        return;
+      }
+  *lns_array_add (&all->under_way) = noted;
+}
+
 /* Somebody has waited for CALL of PROCESS, or, if it is NULL, for all of its messages. O(messages under way). */
 static void
 forget_under_way (LnsMessages *all, uint32_t process, const LnsMessageCall *call)
@@ -154,7 +170,7 @@ lns_messages_begin (LnsMessages *all,
     return turn;
   /* It goes on in the background, until it is waited for. */
   *lns_array_add (&all->requests) = turn;
-  *lns_array_add (&all->under_way) = (LnsMessageUnderWay){ process, turn };
+  note_under_way (all, process, call.request, &turn);
   lns_id_map_set_number (&all->of_requests, request_key (process, call.request), all->requests.n);
   return (LnsMessageCall){ 0 };
 }

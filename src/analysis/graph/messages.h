@@ -29,6 +29,7 @@ typedef struct
 typedef struct
 {
   uint32_t process;
+  uint64_t request; /* that MPI gives to others once it is over                                  */
   LnsMessageCall call;
 } LnsMessageUnderWay;
 
