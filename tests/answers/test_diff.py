@@ -117,6 +117,7 @@ def test_the_gate():
     assert "neither run have a kernel, call, range or function “augmnt”" in golden.run("diff", "--fail-on=p50(augmnt) > 5%", a, b, code=125)[1].decode()
     assert "no limit was checked" in golden.run("diff", "--fail-on=p50(step) > 5%", a, run_of(2, 1.5, n_steps=8))[1].decode()
     assert "takes two reports" in golden.run("diff", a, code=125)[1].decode()
+    assert "--baseline=DIR, which is missing" in golden.run("diff", "--last=3", a, b, code=125)[1].decode()
 
 
 def test_a_history_is_kept():

@@ -124,6 +124,13 @@ def test_the_innermost_of_ranges_that_begin_together():
         assert "make_batch" in answer["verdict"] and answer["findings"][0]["cause"] == "cpu-work", (order, answer["verdict"])
 
 
+def test_the_range_of_steps_is_named_without_numbers():
+    path = trace_of_frames("named.json", 0)
+    for given in ("ProfilerStep", "ProfilerStep#", "ProfilerStep#3", "ProfilerStep#99"):
+        assert "Steps: 8 × “ProfilerStep" in golden.run("why", f"--steps={given}", path)[0].decode(), given
+    assert "no range “Profiler”" in golden.run("why", "--steps=Profiler", path, code=125)[1].decode()
+
+
 def test_each_line_says_when():
     findings = why(SAMPLE)["findings"]
     lines = [line for line in golden.run("why", SAMPLE)[0].decode().splitlines() if line.startswith("  ") and "×" in line]

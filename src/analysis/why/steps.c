@@ -11,6 +11,7 @@
 #include "src/analysis/why/maker.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/plain-name.h"
 #include "src/tables/lanes.h"
 
 /* A range counts as a step from so many repetitions on. */
@@ -53,7 +54,8 @@ typedef struct
   const LnsFilterSpan *span;
   LnsIdMap index; /* key and lane -> 1 + index of the candidate                                  */
   LNS_ARRAY (Candidate) candidates;
-  uint64_t wanted; /* key of the name that the user gave, or 0                                   */
+  const char *wanted; /* the name that the user gave, or NULL …                                 */
+  uint64_t wanted_key; /* … and its key, or 0 if nothing in the report has that very name        */
   const Candidate *chosen;
 } Search;
 
@@ -186,6 +188,42 @@ find_counted (const LnsReport *report, uint32_t process, LnsCountedSteps *ret_co
   return false;
 }
 
+/* Whether NAMES are those of one thing: "step" and "step 12". */
+static bool
+have_one_title (const char *const names[2])
+{
+  char titles[2][LNS_PLAIN_NAME_SIZE];
+  size_t sizes[2];
+
+  for (int i = 0; i < 2; i++)
+    sizes[i] = lns_plain_title (names[i], strlen (names[i]), titles[i]);
+  return sizes[0] == sizes[1] && memcmp (titles[0], titles[1], sizes[0]) == 0;
+}
+
+/* Finds the key of the ranges that are wanted: of those with the very name but for numbers, or else, among the candidates, which
+ * have those of most time first, of those with its title. */
+static bool
+find_wanted (Search *search, LnsError *error)
+{
+  LnsReport *report = search->maker->report;
+  uint32_t id;
+
+  if (!lns_tables_find_string (search->maker->tables, search->wanted, strlen (search->wanted), &id,
+                               error))
+    return false;
+  search->wanted_key = lns_name_key (report, &search->maker->name_keys, id == LNS_ID_NONE ? 0 : id);
+  for (size_t i = 0; search->wanted_key == 0 && i < search->candidates.n; i++)
+    {
+      const Candidate *candidate = &search->candidates.items[i];
+      const char *name = lns_report_string (report, candidate->name, NULL);
+      if (have_one_title ((const char *const[]){ search->wanted, name }))
+        search->wanted_key = candidate->key;
+    }
+  return search->wanted_key != 0 ||
+         lns_error_set (error, LNS_ERROR_USAGE, 0, "--steps: the report has no range “%s”",
+                        search->wanted);
+}
+
 bool
 _lns_why_find_steps (LnsWhyMaker *maker,
                      uint32_t thread,
@@ -194,7 +232,7 @@ _lns_why_find_steps (LnsWhyMaker *maker,
                      const char *range,
                      LnsError *error)
 {
-  Search search = { .maker = maker, .span = span };
+  Search search = { .maker = maker, .span = span, .wanted = range };
   size_t n;
   const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, LNS_LANE_NVTX_PUSH_POP, &n);
   bool good = true;
@@ -204,35 +242,27 @@ _lns_why_find_steps (LnsWhyMaker *maker,
   const LnsThread *threads = lns_report_threads (maker->report, &n_threads);
   if (thread < n_threads && find_counted (maker->report, threads[thread].process, &counted) &&
       range == NULL)
-    range = counted.range;
-  if (range != NULL)
-    {
-      uint32_t id;
-      if (!lns_tables_find_string (maker->tables, range, strlen (range), &id, error))
-        return false;
-      if (id == LNS_ID_NONE)
-        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--steps: the report has no range “%s”",
-                              range);
-      search.wanted = lns_name_key (maker->report, &maker->name_keys, id);
-    }
+    search.wanted = counted.range;
   for (size_t i = 0; good && i < n; i++)
     good = lns_read_lane (maker->report, lanes[i],
                           LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
                           count_ranges, &search, maker->cancel, error);
   if (good && search.candidates.n > 0)
     qsort (search.candidates.items, search.candidates.n, sizeof (Candidate), compare_candidates);
+  if (good && search.wanted != NULL)
+    good = find_wanted (&search, error);
   for (size_t i = 0; good && i < search.candidates.n && maker->steps.n == 0; i++)
     {
       search.chosen = &search.candidates.items[i];
-      if (search.wanted == 0 ? search.chosen->n < LEAST_STEPS ||
-                                   !are_dense (search.chosen->ns, &search.chosen->reach, work) ||
-                                   is_operator (maker->report, search.chosen->name)
-                             : search.chosen->key != search.wanted)
+      if (search.wanted == NULL ? search.chosen->n < LEAST_STEPS ||
+                                      !are_dense (search.chosen->ns, &search.chosen->reach, work) ||
+                                      is_operator (maker->report, search.chosen->name)
+                                : search.chosen->key != search.wanted_key)
         continue;
       good = lns_read_lane (maker->report, search.chosen->lane,
                             LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
                             add_steps, &search, maker->cancel, error);
-      if (search.wanted == 0 && !are_steps (maker, work))
+      if (search.wanted == NULL && !are_steps (maker, work))
         maker->steps.n = 0;
     }
   if (good && maker->steps.n > 0)
@@ -240,7 +270,7 @@ _lns_why_find_steps (LnsWhyMaker *maker,
       maker->why->steps.name = search.chosen->name;
       maker->why->steps.thread = thread;
       maker->step_lane = search.chosen->lane;
-      if (counted.n > 0 && strcmp (range, counted.range) == 0)
+      if (counted.n > 0 && strcmp (search.wanted, counted.range) == 0)
         maker->counted_steps = counted;
       maker->step_ns = lns_calloc (maker->steps.n * N_COLUMNS + 1, sizeof *maker->step_ns);
     }

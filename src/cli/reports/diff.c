@@ -21,6 +21,9 @@
 
 #define FAILED_ON_EXIT 3
 
+/* With how many runs of --baseline a report is compared where --last does not say it. */
+#define N_LAST 5
+
 typedef struct
 {
   const char *format, *steps, *baseline;
@@ -34,8 +37,9 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("top", INTEGER, Values, n_top), .value_name = "N", .default_text = "10",
     .help = N_ ("Print at most this many changes, those of most time first; 0 prints all.") },
   { LNS_SWITCH ("steps", TEXT, Values, steps), .value_name = "RANGE",
-    .help = N_ ("The NVTX range that is a step; without it, the range that repeats and takes most "
-                "of the time, or else the kernels that repeat.") },
+    .help = N_ (
+        "The NVTX range that is a step (numbers in names do not count); without it, the range that "
+        "repeats and takes most of the time, or else the kernels that repeat.") },
   { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .value_name = "'p50(step) > 5%'",
     .help =
         N_ ("Return 3 if B is slower than that for sure: p50(step) is the median step, p50(NAME) "
@@ -289,7 +293,8 @@ compare (const Values *values, char *const *paths, LnsError *error)
                              open_report (&b, paths[has_baseline ? 0 : 1], error);
 
   if (good && has_baseline)
-    good = lns_cli_baseline_open (&baseline, values->baseline, (size_t)values->n_last, error);
+    good = lns_cli_baseline_open (&baseline, values->baseline,
+                                  values->n_last > 0 ? (size_t)values->n_last : N_LAST, error);
   if (good && has_baseline && baseline.paths.n == 0)
     lns_cli_say ("note", N_ ("%s has no run yet; this is its first"), values->baseline);
   else if (good)
@@ -313,13 +318,19 @@ compare (const Values *values, char *const *paths, LnsError *error)
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { .n_top = 10, .n_last = 5 };
+  Values values = { .n_top = 10 };
   LnsError error = { 0 };
   int exit_code;
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  if (argc == (values.baseline != NULL ? 2 : 3))
+  if (values.n_last > 0 && values.baseline == NULL)
+    {
+      lns_cli_usage (&error,
+                     N_ ("--last says with how many runs of --baseline=DIR, which is missing"));
+      exit_code = lns_cli_fail (&error);
+    }
+  else if (argc == (values.baseline != NULL ? 2 : 3))
     {
       for (int i = 1; i < argc; i++)
         lns_cli_find_report (argv[i]);

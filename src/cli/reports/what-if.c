@@ -25,8 +25,9 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("format", CHOICE, Values, format), .letter = 'f', .choices = "text,json",
     .default_text = "text", .help = N_ ("Print lines for people, or JSON.") },
   { LNS_SWITCH ("steps", TEXT, Values, steps), .value_name = "RANGE",
-    .help = N_ ("The NVTX range that is a step; without it, the range that repeats and takes most "
-                "of the time, or else the kernels that repeat.") },
+    .help = N_ (
+        "The NVTX range that is a step (numbers in names do not count); without it, the range that "
+        "repeats and takes most of the time, or else the kernels that repeat.") },
   LNS_CLI_INPUT,
 };
 
