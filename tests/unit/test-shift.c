@@ -144,16 +144,24 @@ test_what_all_have_in_common_is_no_change (void)
 static void
 test_noise_of_a_busy_machine_is_no_change (void)
 {
-  double values[2][40];
-  LnsShift shift;
+  unsigned n_told = 0, n_told_contended = 0;
 
   random_state = lns_tap_seed ();
-  for (int side = 0; side < 2; side++)
-    run (&programs[1], side == 0 ? 1e6 : 1.015e6, values[side], 40);
-  LnsSeries a = { .values = values[0], .n = 40 }, b = { .values = values[1], .n = 40 };
-  LNS_CHECK (lns_shift_find (&a, &b, 0, &shift) && shift.p < 0.001);
-  a.is_contended = b.is_contended = true;
-  LNS_CHECK (lns_shift_find (&a, &b, 0, &shift) && shift.p > 0.05);
+  for (int k = 0; k < 100; k++)
+    {
+      double values[2][40];
+      LnsShift shift;
+      for (int side = 0; side < 2; side++)
+        run (&programs[1], side == 0 ? 1e6 : 1.015e6, values[side], 40);
+      LnsSeries a = { .values = values[0], .n = 40 }, b = { .values = values[1], .n = 40 };
+      LNS_CHECK (lns_shift_find (&a, &b, 0, &shift));
+      n_told += shift.p < 0.001;
+      a.is_contended = b.is_contended = true;
+      LNS_CHECK (lns_shift_find (&a, &b, 0, &shift));
+      n_told_contended += shift.p < 0.001;
+    }
+  if (n_told < 85 || n_told_contended > 2)
+    LNS_FAIL ("1.5 %% are told in %u of 100, and in %u beside rivals", n_told, n_told_contended);
 }
 
 /* Rivals make some values longer, in runs of their own, and none shorter: quick ones tell what typical ones hide. */
@@ -234,20 +242,27 @@ test_warm_up_and_outliers_are_left_out (void)
 static void
 test_a_drift_is_taken_out (void)
 {
-  double values[2][60];
-  LnsShift shift;
+  unsigned n_found = 0, n_within = 0;
 
   random_state = lns_tap_seed ();
-  for (int side = 0; side < 2; side++)
+  for (int k = 0; k < 100; k++)
     {
-      run (&programs[0], 1e6, values[side], 60);
-      for (size_t i = 0; i < 60; i++)
-        values[side][i] += 1e5 * ((double)i / 60 - 0.5) + 2e4 * side;
+      double values[2][60];
+      LnsShift shift;
+      for (int side = 0; side < 2; side++)
+        {
+          run (&programs[0], 1e6, values[side], 60);
+          for (size_t i = 0; i < 60; i++)
+            values[side][i] += 1e5 * ((double)i / 60 - 0.5) + 2e4 * side;
+        }
+      const LnsSeries a = { .values = values[0], .n = 60 }, b = { .values = values[1], .n = 60 };
+      LNS_CHECK (lns_shift_find (&a, &b, 0, &shift));
+      LNS_CHECK (fabs (shift.a_drift - 1e5) < 2e4 && fabs (shift.b_drift - 1e5) < 2e4);
+      n_found += shift.p < 0.001;
+      n_within += shift.low < 2e4 && shift.high > 2e4;
     }
-  const LnsSeries a = { .values = values[0], .n = 60 }, b = { .values = values[1], .n = 60 };
-  LNS_CHECK (lns_shift_find (&a, &b, 0, &shift));
-  LNS_CHECK (fabs (shift.a_drift - 1e5) < 2e4 && fabs (shift.b_drift - 1e5) < 2e4);
-  LNS_CHECK (shift.p < 0.001 && shift.low < 2e4 && shift.high > 2e4);
+  if (n_found < 97 || n_within < 85)
+    LNS_FAIL ("found in %u of 100, the change is between its bounds in %u", n_found, n_within);
 }
 
 static void
