@@ -74,8 +74,8 @@ struct LnsRows
   bool wants_places; /* if not, a place that takes time to find need not be given                */
 };
 
-/* Adds a row of a cell for each column. PLACE is NULL where the row is about no one place, as sums are. Nothing is borrowed
- * after the call. */
+/* Adds a row of a cell for each column. PLACE is NULL where the row is about no one place; a sum's is that of the longest event. Nothing
+ * is borrowed after the call. */
 static inline void
 lns_rows_add (LnsRows *rows, const LnsResultCell *cells, const LnsPlace *place)
 {

@@ -287,13 +287,13 @@ class Desk:
         self.changes(self.selected, lambda: self.activate("win.find-next"))
         assert self.enabled("win.next-alike") and self.enabled("win.previous-alike")
 
-    win_previous_alike = win_next_alike
+    win_previous_alike = win_next_longest = win_previous_longest = win_next_alike
 
     def win_next_idle(self):
         """Without a GPU there is the thread's idle time, of which this report has none: see test_shell's ways."""
         assert self.enabled("win.next-idle") and self.enabled("win.previous-idle")
 
-    win_previous_idle = win_next_step = win_previous_step = win_next_idle
+    win_previous_idle = win_next_step = win_previous_step = win_next_finding = win_previous_finding = win_next_idle
 
     def win_next_link(self):
         """This report tells of ranges alone, so that it has no critical path: see test_critical_path's keys."""

@@ -152,6 +152,14 @@ def test_ways_from_what_is_selected():
         selects(loads[1], "win.next-alike")
         selects(loads[2], "win.next-alike")
         selects(loads[1], "win.previous-alike")
+        longest = sorted(loads, key=lambda span: span[0] - span[1])[:5]
+        assert loads[0] not in longest
+        selects(loads[0], "win.previous-alike")
+        selects(longest[0], "win.next-longest")
+        app.find("label", "Longest: " + ", ".join(f"{(end - start) / 1e6:.3f} ms" for start, end in longest))
+        selects(longest[1], "win.next-longest")
+        selects(longest[2], "win.next-longest")
+        selects(longest[1], "win.previous-longest")
         middle = (min(s for s, _ in steps) + max(e for _, e in steps)) / 2
         app.activate("win.zoom-fit")
         app.activate("win.next-step")

@@ -77,6 +77,20 @@ def test_a_row_about_one_event_leads_there():
         app.find("label", f"{start // 10**9}.{start % 10**9:09d} s")
 
 
+def test_a_sum_leads_to_the_longest_event():
+    kernel = told("cuda_gpu_kern_sum")[0]
+    start, length = max(asked("SELECT start, \"end\" - start FROM CUPTI_ACTIVITY_KIND_KERNEL"
+                              f" JOIN StringIds AS s ON s.id = demangledName WHERE s.value = '{kernel['Name']}'"), key=lambda event: event[1])
+    assert length == int(kernel["Max (ns)"])
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.activate("win.show-stats")
+        name = app.find("tree table", "Stats").find("label", kernel["Name"])
+        app.wait(harness.steady(lambda: name.extents()), what="the place of the row")
+        x, y, width, height = name.extents()
+        app.click(x + 4, y + height // 2, times=2)
+        app.find("label", f"{start // 10**9}.{start % 10**9:09d} s")
+
+
 def test_the_table_is_of_the_selected_time():
     longest = max(asked('SELECT start, "end" FROM LNS_STEPS'), key=lambda step: step[1] - step[0])
     part = told("cuda_gpu_kern_sum", f"--filter-time={longest[0]}/{longest[1]}")

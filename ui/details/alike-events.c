@@ -16,7 +16,25 @@ typedef struct
 {
   uint32_t name;
   LNS_ARRAY (int64_t) ns;
+  LnsAlikeEvents *events; /* that get the longest                                                */
 } Reading;
+
+/* Puts EVENT among the longest if it is one of them. Equal ones come in their order. */
+static void
+rank (LnsAlikeEvents *events, const LnsAlikeEvent *event)
+{
+  unsigned at = events->n_longest;
+
+  while (at > 0 && events->longest[at - 1].duration_ns < event->duration_ns)
+    at--;
+  if (at == LNS_ALIKE_LONGEST)
+    return;
+  if (events->n_longest < LNS_ALIKE_LONGEST)
+    events->n_longest++;
+  for (unsigned i = events->n_longest - 1; i > at; i--)
+    events->longest[i] = events->longest[i - 1];
+  events->longest[at] = *event;
+}
 
 static void
 add_events (void *data, const LnsTrack *track, const LnsChunk *chunk)
@@ -26,7 +44,11 @@ add_events (void *data, const LnsTrack *track, const LnsChunk *chunk)
   for (uint32_t i = 0; i < chunk->n && reading->ns.n <= LNS_ALIKE_MOST; i++)
     if (chunk->name[i] == reading->name && lns_event_has_length (chunk->flags[i]) &&
         (chunk->flags[i] & LNS_EVENT_OPEN_END) == 0)
-      *lns_array_add (&reading->ns) = chunk->duration_ns[i];
+      {
+        *lns_array_add (&reading->ns) = chunk->duration_ns[i];
+        rank (reading->events, &(LnsAlikeEvent){ chunk->lane, chunk->first + i, chunk->start_ns[i],
+                                                 chunk->duration_ns[i] });
+      }
 }
 
 static int
@@ -54,7 +76,7 @@ lns_alike_find (LnsReport *report,
                 const atomic_bool *cancel,
                 LnsAlikeEvents *ret_events)
 {
-  Reading reading = { .name = name };
+  Reading reading = { .name = name, .events = ret_events };
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
   bool good = true;
@@ -71,12 +93,11 @@ lns_alike_find (LnsReport *report,
   if (good)
     {
       qsort (ns, n, sizeof *ns, compare_ns);
-      *ret_events =
-          (LnsAlikeEvents){ .n = n,
-                            .least_ns = ns[0],
-                            .most_ns = ns[n - 1],
-                            .p50_ns = (int64_t)(((double)ns[(n - 1) / 2] + (double)ns[n / 2]) / 2),
-                            .p99_ns = ns[(n * 99 + 99) / 100 - 1] };
+      ret_events->n = n;
+      ret_events->least_ns = ns[0];
+      ret_events->most_ns = ns[n - 1];
+      ret_events->p50_ns = (int64_t)(((double)ns[(n - 1) / 2] + (double)ns[n / 2]) / 2);
+      ret_events->p99_ns = ns[(n * 99 + 99) / 100 - 1];
       for (size_t i = 0; i < n; i++)
         {
           ret_events->sum_ns = lns_sum (ret_events->sum_ns, ns[i]);

@@ -25,7 +25,7 @@ struct _LnsAlike
   LnsAlikeEvents events;
 
   GtkWidget *chart;
-  GtkLabel *title, *least, *most, *summary;
+  GtkLabel *title, *least, *most, *summary, *longest;
 };
 
 G_DEFINE_FINAL_TYPE (LnsAlike, lns_alike, ADW_TYPE_BIN)
@@ -48,6 +48,42 @@ search_work (LnsWorker *worker, gpointer data)
 
   search->is_found = lns_alike_find (worker->report, search->kind, search->name, search->own_ns,
                                      &worker->cancelled, &search->events);
+}
+
+/* Lists the longest ones as links; the one that is selected is none. */
+static void
+show_longest (LnsAlike *self)
+{
+  const LnsEventId own = lns_view_get_selected_event (self->view, NULL);
+  g_autoptr (GString) markup = g_string_new (_ ("Longest:"));
+
+  for (unsigned i = 0; i < self->events.n_longest; i++)
+    {
+      const LnsAlikeEvent *event = &self->events.longest[i];
+      char duration[LNS_FORMAT_SIZE], at[LNS_FORMAT_SIZE];
+      g_autofree char *title =
+          g_strdup_printf (_ ("Go to the one at %s"), lns_format_duration (event->start_ns, at));
+      lns_format_duration (event->duration_ns, duration);
+      g_string_append (markup, i == 0 ? " " : ", ");
+      if (event->lane == own.lane && event->ordinal == own.ordinal)
+        g_string_append_printf (markup, "<b>%s</b>", duration);
+      else
+        g_string_append_printf (markup, "<a href=\"%u\" title=\"%s\">%s</a>", i, title, duration);
+    }
+  gtk_label_set_markup (self->longest, markup->str);
+}
+
+static gboolean
+follow_cb (GtkLabel *label, const char *uri, LnsAlike *self)
+{
+  const guint64 i = g_ascii_strtoull (uri, NULL, 10);
+
+  if (i < self->events.n_longest)
+    {
+      const LnsAlikeEvent *event = &self->events.longest[i];
+      lns_view_reveal_event (self->view, lns_view_event (self->view, event->lane, event->ordinal));
+    }
+  return GDK_EVENT_STOP;
 }
 
 static void
@@ -74,6 +110,7 @@ search_done (gpointer data, gpointer owner)
       lns_format_duration (events->p50_ns, p50), lns_format_duration (events->p99_ns, p99),
       lns_format_duration (events->sum_ns, sum));
   gtk_label_set_text (self->summary, summary);
+  show_longest (self);
   gtk_widget_queue_draw (self->chart);
 }
 
@@ -157,6 +194,8 @@ lns_alike_class_init (LnsAlikeClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsAlike, least);
   gtk_widget_class_bind_template_child (widget_class, LnsAlike, most);
   gtk_widget_class_bind_template_child (widget_class, LnsAlike, summary);
+  gtk_widget_class_bind_template_child (widget_class, LnsAlike, longest);
+  gtk_widget_class_bind_template_callback (widget_class, follow_cb);
 }
 
 static void

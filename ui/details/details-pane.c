@@ -255,6 +255,7 @@ show_keys (LnsDetailsPane *self)
     { { "timeline.go-to-other-end", NULL }, N_ ("other end") },
     { { "timeline.previous-event", "timeline.next-event" }, N_ ("in the row") },
     { { "timeline.previous-alike", "timeline.next-alike" }, N_ ("of this name") },
+    { { "timeline.next-longest", NULL }, N_ ("longest") },
     { { "timeline.next-idle", NULL }, N_ ("idle time") },
     { { "timeline.next-step", NULL }, N_ ("step") },
     { { "timeline.zoom-to-selection", NULL }, N_ ("zoom") },

@@ -111,16 +111,18 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",          "find-next",        "find-previous",  "copy-details",  "zoom-in",
-    "expand-all",    "collapse-all",     "show-details",   "focus-details", "run-sql",
-    "next-idle",     "previous-idle",    "next-step",      "previous-step", "next-link",
-    "previous-link", "show-path",        "go-to-time",     "save-picture",  "reset-view",
-    "add-bookmark",  "edit-bookmark",    "list-bookmarks", "next-bookmark", "previous-bookmark",
-    "unfold-1",      "unfold-2",         "unfold-3",       "unfold-4",      "export",
-    "compare-with",  "compare-with-uri", "swap-reports",
+    "find",           "find-next",        "find-previous",     "copy-details",
+    "zoom-in",        "expand-all",       "collapse-all",      "show-details",
+    "focus-details",  "run-sql",          "next-finding",      "previous-finding",
+    "next-idle",      "previous-idle",    "next-step",         "previous-step",
+    "next-link",      "previous-link",    "show-path",         "go-to-time",
+    "save-picture",   "reset-view",       "add-bookmark",      "edit-bookmark",
+    "list-bookmarks", "next-bookmark",    "previous-bookmark", "unfold-1",
+    "unfold-2",       "unfold-3",         "unfold-4",          "export",
+    "compare-with",   "compare-with-uri", "swap-reports",
   };
-  static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
-                                          "previous-alike" };
+  static const char *const of_event[] = { "next-event",     "previous-event", "next-alike",
+                                          "previous-alike", "next-longest",   "previous-longest" };
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_parts (self->report_page)->view : NULL;
   gboolean whole = report && lns_view_shows_all (view);
@@ -840,6 +842,10 @@ add_actions (LnsWindow *self)
     { "previous-event", timeline_cb },
     { "next-alike", timeline_cb },
     { "previous-alike", timeline_cb },
+    { "next-longest", timeline_cb },
+    { "previous-longest", timeline_cb },
+    { "next-finding", timeline_cb },
+    { "previous-finding", timeline_cb },
     { "next-idle", timeline_cb },
     { "previous-idle", timeline_cb },
     { "next-step", timeline_cb },

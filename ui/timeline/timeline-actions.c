@@ -224,6 +224,18 @@ go_to_alike (LnsTimeline *self, double direction)
 }
 
 static void
+go_to_longest (LnsTimeline *self, double direction)
+{
+  lns_travel_longest (_lns_timeline_active_view (self), (int)direction, &self->travelling, self);
+}
+
+static void
+go_to_finding (LnsTimeline *self, double direction)
+{
+  lns_travel_finding (self->context.answer, self->context.view, (int)direction);
+}
+
+static void
 go_to_idle (LnsTimeline *self, double direction)
 {
   lns_travel_idle (self->context.answer, self->context.view, (int)direction);
@@ -341,6 +353,10 @@ static const struct
   { "timeline.previous-event", go_to_event, -1 },
   { "timeline.next-alike", go_to_alike, 1 },
   { "timeline.previous-alike", go_to_alike, -1 },
+  { "timeline.next-longest", go_to_longest, 1 },
+  { "timeline.previous-longest", go_to_longest, -1 },
+  { "timeline.next-finding", go_to_finding, 1 },
+  { "timeline.previous-finding", go_to_finding, -1 },
   { "timeline.next-idle", go_to_idle, 1 },
   { "timeline.previous-idle", go_to_idle, -1 },
   { "timeline.next-step", go_to_step, 1 },

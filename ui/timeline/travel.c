@@ -6,6 +6,7 @@
 #include "ui/timeline/travel.h"
 
 #include "src/analysis/facts/lane-cursor.h"
+#include "ui/details/alike-events.h"
 #include "ui/model/job.h"
 
 /* Idle stretches that are shorter than this share of the longest are passed by. */
@@ -80,6 +81,75 @@ lns_travel_event (
   lns_job_start (running, view, &travel_funcs, travel, owner);
 }
 
+/* --- The longest events -------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsView *view; /* owned */
+  LnsEventId id;
+  LnsLaneKind kind;
+  uint32_t name;
+  int64_t own_ns;
+  int direction;
+  bool is_found;
+  LnsAlikeEvents events;
+} Ascent;
+
+/* On a worker. */
+static void
+ascent_work (LnsWorker *worker, gpointer data)
+{
+  Ascent *ascent = data;
+
+  ascent->is_found = lns_alike_find (worker->report, ascent->kind, ascent->name, ascent->own_ns,
+                                     &worker->cancelled, &ascent->events);
+}
+
+static void
+ascent_done (gpointer data, gpointer owner)
+{
+  Ascent *ascent = data;
+  const LnsAlikeEvents *events = &ascent->events;
+  unsigned at = 0;
+
+  while (at < events->n_longest && (events->longest[at].lane != ascent->id.lane ||
+                                    events->longest[at].ordinal != ascent->id.ordinal))
+    at++;
+  const int to = at == events->n_longest ? 0 : (int)at + ascent->direction;
+  if (ascent->is_found && to >= 0 && to < (int)events->n_longest)
+    lns_view_reveal_event (ascent->view, lns_view_event (ascent->view, events->longest[to].lane,
+                                                         events->longest[to].ordinal));
+}
+
+static void
+ascent_free (gpointer data)
+{
+  Ascent *ascent = data;
+
+  g_object_unref (ascent->view);
+  g_free (ascent);
+}
+
+static const LnsJobFuncs ascent_funcs = { ascent_work, ascent_done, ascent_free, NULL };
+
+void
+lns_travel_longest (LnsView *view, int direction, GCancellable **running, gpointer owner)
+{
+  LnsEvent event;
+  const LnsEventId id = lns_view_get_selected_event (view, &event);
+
+  if (id.lane == LNS_ID_NONE || event.name == 0)
+    return;
+  Ascent *ascent = g_new0 (Ascent, 1);
+  *ascent = (Ascent){ .view = g_object_ref (view),
+                      .id = id,
+                      .kind = lns_report_lanes (lns_view_get_report (view), NULL)[id.lane].kind,
+                      .name = event.name,
+                      .own_ns = event.duration_ns,
+                      .direction = direction };
+  lns_job_start (running, view, &ascent_funcs, ascent, owner);
+}
+
 /* --- Times --------------------------------------------------------------------------------- */
 
 /* Where the way begins: the selected time, or the middle of what is in view. */
@@ -149,4 +219,26 @@ lns_travel_step (LnsAnswer *answer, LnsView *view, int direction)
         best = step;
     }
   show (answer, best != NULL, best != NULL ? best->start_ns : 0, best != NULL ? best->end_ns : 0);
+}
+
+void
+lns_travel_finding (LnsAnswer *answer, LnsView *view, int direction)
+{
+  const LnsWhy *why = lns_answer_get_why (answer);
+  const int64_t here_ns = here (view);
+  gboolean is_found = FALSE;
+  LnsSpan best = { 0 };
+
+  for (size_t f = 0; why != NULL && f < why->findings.n; f++)
+    {
+      size_t n;
+      const LnsSpan *places = lns_answer_get_places (answer, f, &n);
+      for (size_t i = 0; i < n; i++)
+        if (is_nearer (places[i].start_ns, here_ns, direction, is_found, best.start_ns))
+          {
+            is_found = TRUE;
+            best = places[i];
+          }
+    }
+  show (answer, is_found, best.start_ns, best.end_ns);
 }

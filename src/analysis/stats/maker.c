@@ -172,6 +172,7 @@ sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyl
 {
 #define DURATION(i) (*(const int64_t *)((const char *)first_ns + (i)*stride_bytes))
   LnsRangeStat sum = { .style = style,
+                       .max_lane = LNS_ID_NONE,
                        .n = n,
                        .min_ns = DURATION (0),
                        .max_ns = DURATION (n - 1),
@@ -229,6 +230,8 @@ _lns_stats_add_sums (LnsStatsResult *result, LnsStatsValues *values, LnsRangeSty
       sum->range = items[from].range;
       sum->source = items[from].source;
       sum->name = items[from].name;
+      sum->max_lane = items[to - 1].lane;
+      sum->max_ordinal = items[to - 1].ordinal;
     }
 }
 

@@ -182,6 +182,8 @@ typedef struct
   const LnsCallRange *range; /* or NULL                                                         */
   uint32_t source, name;
   int64_t value;
+  uint32_t lane; /* of the event that it is of, or LNS_ID_NONE …                                */
+  uint64_t ordinal; /* … and its number there                                                   */
 } LnsStatsValue;
 
 typedef LNS_ARRAY (LnsStatsValue) LnsStatsValues;

@@ -53,18 +53,23 @@ const LnsStatsWay _lns_stats_mpi = LNS_STATS_QUERY (
     " FROM calls LEFT JOIN ranks ON process = globalTid >> 24"
     " WHERE " ENDED " ORDER BY start, globalTid");
 
+/* What a sum takes of each call of a table: the number of its source, its name, a value, and where it is. */
+#define DURATIONS "textId, difference(end, start)"
+
 static const char *const tables[] = { "p2p", "coll", "start_wait", "other" };
 
 const LnsStatsWay _lns_stats_mpi_sums = {
   _lns_stats_run_query_sums,
   NULL,
   _lns_stats_write_sums,
-  .sql = "SELECT 0, textId, difference(end, start) FROM MPI_P2P_EVENTS WHERE " ENDED
-         " UNION ALL SELECT 1, textId, difference(end, start) FROM MPI_COLLECTIVES_EVENTS"
-         " WHERE " ENDED
-         " UNION ALL SELECT 2, textId, difference(end, start) FROM MPI_START_WAIT_EVENTS"
-         " WHERE " ENDED
-         " UNION ALL SELECT 3, textId, difference(end, start) FROM MPI_OTHER_EVENTS WHERE " ENDED,
+  .sql = "SELECT 0, " DURATIONS ", 'MPI_P2P_EVENTS', rowid"
+         " FROM MPI_P2P_EVENTS WHERE " ENDED " UNION ALL SELECT 1, " DURATIONS
+         ", 'MPI_COLLECTIVES_EVENTS', rowid"
+         " FROM MPI_COLLECTIVES_EVENTS WHERE " ENDED " UNION ALL SELECT 2, " DURATIONS
+         ", 'MPI_START_WAIT_EVENTS', rowid"
+         " FROM MPI_START_WAIT_EVENTS WHERE " ENDED " UNION ALL SELECT 3, " DURATIONS
+         ", 'MPI_OTHER_EVENTS', rowid"
+         " FROM MPI_OTHER_EVENTS WHERE " ENDED,
   .sources = tables,
 };
 
@@ -74,11 +79,11 @@ const LnsStatsWay _lns_stats_mpi_sizes = {
   _lns_stats_run_query_sums,
   NULL,
   _lns_stats_write_sums,
-  .sql = "SELECT 0, textId, size FROM MPI_P2P_EVENTS"
+  .sql = "SELECT 0, textId, size, 'MPI_P2P_EVENTS', rowid FROM MPI_P2P_EVENTS"
          " WHERE " ENDED " AND typeof(size) = 'integer'"
-         " UNION ALL SELECT 1, textId, size FROM MPI_COLLECTIVES_EVENTS"
-         " WHERE " ENDED " AND typeof(size) = 'integer'"
-         " UNION ALL SELECT 2, textId, recvSize FROM MPI_COLLECTIVES_EVENTS"
-         " WHERE " ENDED " AND typeof(recvSize) = 'integer'",
+         " UNION ALL SELECT 1, textId, size, 'MPI_COLLECTIVES_EVENTS', rowid"
+         " FROM MPI_COLLECTIVES_EVENTS WHERE " ENDED " AND typeof(size) = 'integer'"
+         " UNION ALL SELECT 2, textId, recvSize, 'MPI_COLLECTIVES_EVENTS', rowid"
+         " FROM MPI_COLLECTIVES_EVENTS WHERE " ENDED " AND typeof(recvSize) = 'integer'",
   .sources = directions,
 };

@@ -63,7 +63,7 @@ lns_range_groups_add (LnsRangeGroups *groups, uint32_t family, uint32_t name)
     return found;
   name = name < groups->n_names ? name : 0;
   *lns_array_add (&groups->array) =
-      (LnsRangeGroup){ .family = family, .name = name, .min_ns = INT64_MAX };
+      (LnsRangeGroup){ .family = family, .name = name, .min_ns = INT64_MAX, .max_ns = -1 };
   uint32_t *place = place_of (groups, family, name);
   if (place != NULL)
     *place = (uint32_t)groups->array.n;
@@ -99,7 +99,7 @@ lns_range_group_merge (LnsRangeGroup *target, const LnsRangeGroup *source)
   target->total_ns += source->total_ns;
   target->squares += source->squares;
   target->min_ns = source->min_ns < target->min_ns ? source->min_ns : target->min_ns;
-  target->max_ns = source->max_ns > target->max_ns ? source->max_ns : target->max_ns;
+  lns_range_group_lengthen (target, source->max_ns, source->max_lane, source->max_ordinal);
   for (uint32_t i = 0; i < source->n_bins; i++)
     if (source->bins[i] > 0)
       lns_range_group_count (target, source->first_bin + i, source->bins[i]);

@@ -37,12 +37,30 @@ typedef struct
   uint32_t name; /* string id                                                                   */
   uint64_t n;
   int64_t min_ns, max_ns;
+  uint32_t max_lane; /* of the longest one, the first if several are, …                       */
+  uint64_t max_ordinal; /* … and its number there                                                */
   uint64_t total_ns;
   unsigned __int128 squares; /* sum of them; exact while durations are below 2^50 ns (13 days)  */
   uint32_t
       *bins; /* how many durations lie in bins first_bin … first_bin + n_bins - 1; < 2^32 each */
   uint32_t first_bin, n_bins;
 } LnsRangeGroup;
+
+/* Has GROUP's longest be event ORDINAL of LANE if that is longer, or as long and stands before it. */
+static inline void
+lns_range_group_lengthen (LnsRangeGroup *group,
+                          int64_t duration_ns,
+                          uint32_t lane,
+                          uint64_t ordinal)
+{
+  if (duration_ns < group->max_ns ||
+      (duration_ns == group->max_ns &&
+       (lane > group->max_lane || (lane == group->max_lane && ordinal > group->max_ordinal))))
+    return;
+  group->max_ns = duration_ns;
+  group->max_lane = lane;
+  group->max_ordinal = ordinal;
+}
 
 /* A group's number is found by two array accesses, which is as fast as such a pass can be. But a file of 1 MiB may have
  * 32,000 families, and a name in each page: what does not fit into the pages that may be made is found through a map. */

@@ -29,14 +29,14 @@ typedef struct
 } Sums;
 
 static void
-count_duration (LnsRangeGroup *group, int64_t duration)
+count_duration (LnsRangeGroup *group, int64_t duration, uint32_t lane, uint64_t ordinal)
 {
   uint64_t squared = (uint64_t)duration < MAX_SQUARED ? (uint64_t)duration : MAX_SQUARED;
 
   group->n++;
   group->total_ns += (uint64_t)duration;
   group->min_ns = duration < group->min_ns ? duration : group->min_ns;
-  group->max_ns = duration > group->max_ns ? duration : group->max_ns;
+  lns_range_group_lengthen (group, duration, lane, ordinal);
   group->squares += (unsigned __int128)squared * squared;
   lns_range_group_count (group, lns_range_bin (duration), 1);
 }
@@ -58,8 +58,7 @@ count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk
 {
   Sums *sums = data;
   LnsRangeGroups *groups = &sums->workers[worker];
-  uint32_t indices[BLOCK];
-  int64_t durations[BLOCK];
+  uint32_t indices[BLOCK], events[BLOCK];
 
   for (uint32_t first = 0, n = 0; first < chunk->n; first += BLOCK, n = 0)
     {
@@ -71,11 +70,12 @@ count_chunk (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk
           if (index == LNS_GROUP_NONE)
             index = lns_range_groups_add (groups, family, chunk->name[i]);
           prefetch_count (groups, index, chunk->duration_ns[i]);
-          durations[n] = chunk->duration_ns[i];
+          events[n] = i;
           indices[n++] = index;
         }
       for (uint32_t i = 0; i < n; i++)
-        count_duration (&groups->array.items[indices[i]], durations[i]);
+        count_duration (&groups->array.items[indices[i]], chunk->duration_ns[events[i]],
+                        chunk->lane, chunk->first + events[i]);
     }
 }
 
@@ -168,6 +168,8 @@ make_stats (Sums *sums, LnsRangeStat **ret_stats, size_t *ret_n, LnsError *error
         .max_ns = group->max_ns,
         .doubled_median_ns = doubled[i],
         .deviation_ns = deviation (group),
+        .max_lane = group->max_lane,
+        .max_ordinal = group->max_ordinal,
       };
     }
   free (doubled);

@@ -23,6 +23,8 @@ typedef struct
   int64_t min_ns, max_ns;
   int64_t doubled_median_ns; /* twice the exact median                                          */
   double deviation_ns;       /* of the sample (n - 1); 0 for one                                */
+  uint32_t max_lane;         /* of the longest one, or LNS_ID_NONE if that is not known …       */
+  uint64_t max_ordinal;      /* … and its number there                                          */
 } LnsRangeStat;
 
 /* Sums up what QUERY asks of REPORT, on all cores. RET_STATS (to be freed) gets RET_N sums by total, the largest first,

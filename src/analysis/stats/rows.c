@@ -332,25 +332,38 @@ cell_of (sqlite3_stmt *statement, int i, const LnsResultColumn *column)
   return _lns_stats_text (bytes, (size_t)sqlite3_column_bytes (statement, i));
 }
 
-/* The place that the values from column I on tell. TABLE is that of the row before, or NULL, and becomes the row's. */
-static LnsPlace
-place_of (const LnsStatsResult *result, int i, const LnsTable **table)
+/* The lane of the event that columns I and I + 1 tell by table and rowid, or LNS_ID_NONE if it is in none; its number there is in
+ * RET_ORDINAL. TABLE is that of the row before, or NULL, and becomes the row's. */
+static uint32_t
+event_of (const LnsStatsResult *result, int i, const LnsTable **table, uint64_t *ret_ordinal)
 {
   const char *name = (const char *)sqlite3_column_text (result->statement, i);
-  const int64_t rowid = sqlite3_column_int64 (result->statement, i + 1),
-                start_ns = sqlite3_column_int64 (result->statement, i + 2),
-                end_ns = sqlite3_column_type (result->statement, i + 3) != SQLITE_NULL
-                             ? sqlite3_column_int64 (result->statement, i + 3)
-                             : start_ns;
+  const int64_t rowid = sqlite3_column_int64 (result->statement, i + 1);
 
   if (name == NULL)
     lns_out_of_memory ();
   if (*table == NULL || strcmp ((*table)->name, name) != 0)
     *table = lns_table_find (name);
-  const uint32_t lane = lns_tables_lane (result->tables, *table, rowid);
-  const int64_t first = lns_tables_rowid (result->tables, *table, lane, 0);
-  return lns_place (lane, lane != LNS_ID_NONE ? (uint64_t)(rowid - first) : 0, start_ns,
-                    lns_difference (end_ns, start_ns));
+  const uint32_t lane =
+      *table != NULL ? lns_tables_lane (result->tables, *table, rowid) : LNS_ID_NONE;
+  *ret_ordinal = lane != LNS_ID_NONE
+                     ? (uint64_t)(rowid - lns_tables_rowid (result->tables, *table, lane, 0))
+                     : 0;
+  return lane;
+}
+
+/* The place that the values from column I on tell. TABLE is as before. */
+static LnsPlace
+place_of (const LnsStatsResult *result, int i, const LnsTable **table)
+{
+  const int64_t start_ns = sqlite3_column_int64 (result->statement, i + 2),
+                end_ns = sqlite3_column_type (result->statement, i + 3) != SQLITE_NULL
+                             ? sqlite3_column_int64 (result->statement, i + 3)
+                             : start_ns;
+  uint64_t ordinal;
+  const uint32_t lane = event_of (result, i, table, &ordinal);
+
+  return lns_place (lane, ordinal, start_ns, lns_difference (end_ns, start_ns));
 }
 
 bool
@@ -390,17 +403,21 @@ compare_sums (const void *a, const void *b)
              ?: LNS_COMPARE (sa->name, sb->name);
 }
 
-/* Adds the rows of SQL to VALUES: the number of a source, a string id, and a value. */
+/* Adds the rows of SQL to VALUES: the number of a source, a string id, a value, and the event that it is of by table and rowid. */
 static bool
 collect (LnsStatsResult *result, const char *sql, LnsStatsValues *values, LnsError *error)
 {
+  const LnsTable *table = NULL;
   bool row = false, good = prepare (result, sql, error) && next (result, &row, error);
 
   for (; good && row; good = next (result, &row, error))
-    *lns_array_add (values) =
-        (LnsStatsValue){ .source = (uint32_t)sqlite3_column_int64 (result->statement, 0),
-                         .name = (uint32_t)sqlite3_column_int64 (result->statement, 1),
-                         .value = sqlite3_column_int64 (result->statement, 2) };
+    {
+      LnsStatsValue *value = lns_array_add (values);
+      *value = (LnsStatsValue){ .source = (uint32_t)sqlite3_column_int64 (result->statement, 0),
+                                .name = (uint32_t)sqlite3_column_int64 (result->statement, 1),
+                                .value = sqlite3_column_int64 (result->statement, 2) };
+      value->lane = event_of (result, 3, &table, &value->ordinal);
+    }
   return good;
 }
 
@@ -465,9 +482,9 @@ _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsE
   for (unsigned i = 0; good && i < n_tables; i++)
     if (is_table_of (&tables[i], sources[source].prefix))
       {
-        char *sql = sqlite3_mprintf ("SELECT 0, nameId, difference(end, start) FROM \"%w\""
-                                     " WHERE typeof(end) = 'integer'%s",
-                                     tables[i].name, sources[source].condition);
+        char *sql = sqlite3_mprintf ("SELECT 0, nameId, difference(end, start), '%q', rowid"
+                                     " FROM \"%w\" WHERE typeof(end) = 'integer'%s",
+                                     tables[i].name, tables[i].name, sources[source].condition);
         if (sql == NULL)
           lns_out_of_memory ();
         good = collect (result, sql, &values, error);

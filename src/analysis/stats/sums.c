@@ -61,6 +61,8 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
                                           lns_chunk_extra (chunk, launch, i))
                   : chunk->name[i],
       .value = chunk->duration_ns[i],
+      .lane = chunk->lane,
+      .ordinal = chunk->first + i,
     };
 }
 
@@ -267,6 +269,20 @@ kind_of (const LnsStatsResult *result, const LnsRangeStat *sum)
     }
 }
 
+/* Finds the longest of what SUM is of. False where it is not known, or damaged. */
+static bool
+find_longest (const LnsStatsResult *result, const LnsRangeStat *sum, LnsPlace *ret_place)
+{
+  LnsEvent event;
+
+  if (sum->max_lane == LNS_ID_NONE ||
+      !lns_report_event (lns_tables_report (result->tables), sum->max_lane, sum->max_ordinal,
+                         &event, NULL))
+    return false;
+  *ret_place = lns_place (sum->max_lane, sum->max_ordinal, event.start_ns, event.duration_ns);
+  return true;
+}
+
 bool
 _lns_stats_write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 {
@@ -296,7 +312,9 @@ _lns_stats_write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *er
           cells[n++] = _lns_stats_shape (launch->block, block);
         }
       cells[n++] = make_name (result, sum, &text);
-      lns_rows_add (rows, cells, NULL);
+      LnsPlace place;
+      const bool has_place = rows->wants_places && find_longest (result, sum, &place);
+      lns_rows_add (rows, cells, has_place ? &place : NULL);
     }
   lns_buffer_clear (&text);
   return true;
