@@ -26,10 +26,17 @@ typedef struct
   bool has_place;
 } Row;
 
+/* From the least to the greatest number of a column. */
+typedef struct
+{
+  int64_t least, most; /* least > most: there is none */
+} Range;
+
 struct LnsResult
 {
   LnsRows rows; /* first */
   LnsResultColumn *columns;
+  Range *ranges; /* of each column, while it has a number */
   unsigned n_columns;
   size_t max_rows;
   LNS_ARRAY (Row) kept;
@@ -68,6 +75,9 @@ keep_row (LnsRows *rows, const LnsResultCell *cells, const LnsPlace *place)
       if (result->columns[i].type != LNS_RESULT_TEXT)
         {
           kept->number = cells[i].number;
+          Range *range = &result->ranges[i];
+          range->least = kept->number < range->least ? kept->number : range->least;
+          range->most = kept->number > range->most ? kept->number : range->most;
           continue;
         }
       kept->is_written = cells[i].is_written;
@@ -86,12 +96,14 @@ lns_result_new (const LnsResultColumn *columns, unsigned n_columns, size_t max_r
 
   result->rows = (LnsRows){ .add = keep_row, .wants_places = true };
   result->columns = lns_calloc (n_columns, sizeof *result->columns);
+  result->ranges = lns_calloc (n_columns, sizeof *result->ranges);
   result->n_columns = n_columns;
   result->max_rows = max_rows;
   for (unsigned i = 0; i < n_columns; i++)
     {
       result->columns[i] = columns[i];
       result->columns[i].title = lns_strdup (columns[i].title);
+      result->ranges[i] = (Range){ INT64_MAX, INT64_MIN };
     }
   return result;
 }
@@ -104,6 +116,7 @@ lns_result_free (LnsResult *result)
   for (unsigned i = 0; i < result->n_columns; i++)
     free ((void *)result->columns[i].title);
   free (result->columns);
+  free (result->ranges);
   lns_array_clear (&result->kept);
   lns_array_clear (&result->cells);
   lns_buffer_clear (&result->texts);
@@ -148,6 +161,14 @@ lns_result_cell (const LnsResult *result, size_t row, unsigned column)
   return (LnsResultCell){ .is_written = kept->is_written,
                           .bytes = texts + kept->number,
                           .size_bytes = kept->size_bytes };
+}
+
+bool
+lns_result_range (const LnsResult *result, unsigned column, int64_t *ret_least, int64_t *ret_most)
+{
+  *ret_least = result->ranges[column].least;
+  *ret_most = result->ranges[column].most;
+  return *ret_least <= *ret_most;
 }
 
 const LnsPlace *

@@ -105,6 +105,11 @@ uint64_t lns_result_n_left_out (const LnsResult *result);
 /* The value of COLUMN in ROW; both must be there. Its bytes are RESULT's, until the next row is added. O(1). */
 LnsResultCell lns_result_cell (const LnsResult *result, size_t row, unsigned column);
 
+/* Gives the least and the greatest number that COLUMN has in the rows that are kept, before its decimals are taken into account; false:
+ * it has none, as it is one of text or all its cells are empty. O(1). */
+bool
+lns_result_range (const LnsResult *result, unsigned column, int64_t *ret_least, int64_t *ret_most);
+
 /* Where ROW is, or NULL. RESULT's, until the next row is added. O(1). */
 const LnsPlace *lns_result_place (const LnsResult *result, size_t row);
 

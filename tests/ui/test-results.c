@@ -75,8 +75,12 @@ results_fill_the_rows_that_are_there (void)
   LNS_CHECK (says (results, "a 999") && !says (results, "a 3"));
   LNS_CHECK (find_widget (results, GTK_TYPE_INSCRIPTION) == cell);
 
+  /* It does not free them in one frame, either; those that are no more say nothing, and lead nowhere. */
   lns_result_view_set (view, result_of ('b', 4));
-  LNS_CHECK_INT (n_listed (results), 4);
+  LNS_CHECK (n_listed (results) > 100);
+  LNS_CHECK (says (results, "b 3") && !says (results, "a "));
+  g_signal_emit_by_name (columns, "activate", 4);
+  WAIT_FOR (n_listed (results) == 4);
   LNS_CHECK (says (results, "b 3") && !says (results, "a "));
   LNS_CHECK (find_widget (results, GTK_TYPE_INSCRIPTION) == cell);
   LNS_CHECK_STR (gtk_inscription_get_text (GTK_INSCRIPTION (cell)), "b 3");

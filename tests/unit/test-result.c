@@ -131,6 +131,25 @@ test_places (void)
   lns_result_free (result);
 }
 
+/* Empty cells, texts and rows that are left out have no numbers. */
+static void
+test_ranges (void)
+{
+  LnsResult *result = lns_result_new (columns, N_COLUMNS, 3);
+  static const int64_t numbers[] = { 5, -7, 3, 1000 };
+  int64_t least, most;
+
+  LNS_CHECK (!lns_result_range (result, 0, &least, &most));
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    add (result, (LnsResultCell)TEXT ("row"), numbers[i], NULL);
+  LNS_CHECK (lns_result_range (result, 0, &least, &most));
+  LNS_CHECK_INT (least, -7);
+  LNS_CHECK_INT (most, 5);
+  LNS_CHECK (!lns_result_range (result, 1, &least, &most));
+  LNS_CHECK (!lns_result_range (result, 2, &least, &most));
+  lns_result_free (result);
+}
+
 static void
 test_limit (void)
 {
@@ -485,6 +504,7 @@ main (void)
   LNS_TEST (test_cells);
   LNS_TEST (test_text_without_bytes);
   LNS_TEST (test_places);
+  LNS_TEST (test_ranges);
   LNS_TEST (test_limit);
   LNS_TEST (test_rows_are_given_on);
   LNS_TEST (test_each_report);

@@ -383,6 +383,9 @@ height_cb (GtkAdjustment *adjustment, LnsFunctionsPane *self)
 static void
 settings_cb (GSettings *settings, const char *key, LnsFunctionsPane *self)
 {
+  /* Other panes and the window have settings there, too. */
+  if (key != NULL && !g_str_has_prefix (key, "functions-"))
+    return;
   g_autofree char *view = g_settings_get_string (settings, "functions-view");
 
   lns_functions_set_by_module (self->functions,

@@ -20,9 +20,11 @@
 #define ARROW_PX        14 /* of a title, beside what a cell has      */
 #define TEXT_CHARS      28
 
-/* GTK 4.8 makes widgets for up to 200 rows at once, also where the table is as high as ten: 100 ms. So a table begins with SLICE_ROWS
- * rows, and gets as many more in each frame; those after SLICED_ROWS have no widgets and come at once. */
-#define SLICE_ROWS  25
+/* GTK 4.8 makes widgets for up to 200 rows at once, also where the table is as high as ten: 100 ms; and to free them takes half of that.
+ * So a table begins with SLICE_ROWS rows, gets as many more in each frame, and loses up to FREED_ROWS in each; those after SLICED_ROWS have
+ * no widgets, come and go at once. */
+#define SLICE_ROWS  12
+#define FREED_ROWS  40
 #define SLICED_ROWS 225
 
 struct _LnsResultView
@@ -39,7 +41,7 @@ struct _LnsResultView
   GHashTable *cells; /* list items that show something, of all columns, to the id of their column */
   GtkColumnView *table;
   gboolean keeps_columns;
-  guint growing;   /* tick callback that adds rows, or 0 */
+  guint fitting;   /* tick callback that adds or removes rows, or 0 */
   int wait_frames; /* before it scrolls */
 };
 
@@ -128,15 +130,16 @@ n_rows (LnsResultView *self)
   return self->result != NULL ? (guint)lns_result_n_rows (self->result) : 0;
 }
 
+/* A row that is about to go is empty. */
 static void
 fill_cell (LnsResultView *self, GtkListItem *item, unsigned column)
 {
   const guint position = gtk_list_item_get_position (item);
-  if (position >= n_rows (self)) /* it is about to go */
-    return;
+  const gboolean is_there = position < n_rows (self);
   const LnsResultColumn *of = column_of (self, column);
-  const LnsResultCell cell = cell_at (self, position, column);
-  g_autofree char *text = text_of (of, &cell);
+  const LnsResultCell cell =
+      is_there ? cell_at (self, position, column) : (LnsResultCell){ .is_empty = true };
+  g_autofree char *text = is_there ? text_of (of, &cell) : g_strdup ("");
   GtkWidget *widget = gtk_list_item_get_child (item);
 
   if (of->type == LNS_RESULT_SHARE)
@@ -214,33 +217,55 @@ splice (LnsResultView *self, guint kept, guint end)
                           g_list_model_get_n_items (G_LIST_MODEL (self->list)) - kept, items);
 }
 
-static void
-stop_growing (LnsResultView *self)
+static guint
+n_listed (LnsResultView *self)
 {
-  if (self->growing != 0)
-    gtk_widget_remove_tick_callback (GTK_WIDGET (self), self->growing);
-  self->growing = 0;
+  return g_list_model_get_n_items (G_LIST_MODEL (self->list));
 }
 
-/* Adds all rows that the table has not got yet. */
 static void
-show_rest (LnsResultView *self)
+stop_fitting (LnsResultView *self)
 {
-  stop_growing (self);
-  splice (self, g_list_model_get_n_items (G_LIST_MODEL (self->list)), n_rows (self));
+  if (self->fitting != 0)
+    gtk_widget_remove_tick_callback (GTK_WIDGET (self), self->fitting);
+  self->fitting = 0;
+}
+
+/* Has the table hold all rows, and no others. */
+static void
+fit_all (LnsResultView *self)
+{
+  const guint n = n_rows (self);
+
+  stop_fitting (self);
+  splice (self, MIN (n_listed (self), n), n);
+}
+
+/* Has the table hold more of the rows, or fewer that are none. Returns whether others remain. */
+static gboolean
+fit_some (LnsResultView *self)
+{
+  const guint listed = n_listed (self), n = n_rows (self);
+
+  if (listed < n)
+    splice (self, listed, listed < SLICED_ROWS ? MIN (listed + SLICE_ROWS, n) : n);
+  else if (listed > n)
+    {
+      const guint sliced = MIN (listed, SLICED_ROWS),
+                  kept = MAX (sliced > FREED_ROWS ? sliced - FREED_ROWS : 0, n);
+      splice (self, kept, kept);
+    }
+  return n_listed (self) != n;
 }
 
 static gboolean
-grow_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+fit_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
   LnsResultView *self = LNS_RESULT_VIEW (widget);
-  const guint kept = g_list_model_get_n_items (G_LIST_MODEL (self->list));
-  const guint end = kept < SLICED_ROWS ? MIN (kept + SLICE_ROWS, n_rows (self)) : n_rows (self);
 
-  splice (self, kept, end);
-  if (end < n_rows (self))
+  if (fit_some (self))
     return G_SOURCE_CONTINUE;
-  self->growing = 0;
+  self->fitting = 0;
   return G_SOURCE_REMOVE;
 }
 
@@ -249,20 +274,19 @@ grow_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static void
 show_rows (LnsResultView *self)
 {
-  const guint before = g_list_model_get_n_items (G_LIST_MODEL (self->list)), n = n_rows (self);
   GHashTableIter iter;
   gpointer item, column;
 
-  stop_growing (self);
-  if (before > 0)
+  stop_fitting (self);
+  if (n_listed (self) > 0)
     lns_column_view_go_to_top (self->table);
-  if (n < before || before == 0)
-    splice (self, MIN (n, before), MIN (n, MAX (before, SLICE_ROWS)));
+  else
+    fit_some (self);
   g_hash_table_iter_init (&iter, self->cells);
   while (g_hash_table_iter_next (&iter, &item, &column))
     fill_cell (self, item, GPOINTER_TO_UINT (column));
-  if (g_list_model_get_n_items (G_LIST_MODEL (self->list)) < n)
-    self->growing = gtk_widget_add_tick_callback (GTK_WIDGET (self), grow_cb, NULL, NULL);
+  if (n_listed (self) != n_rows (self))
+    self->fitting = gtk_widget_add_tick_callback (GTK_WIDGET (self), fit_cb, NULL, NULL);
 }
 
 /* Puts the rows in the order that the user chose. */
@@ -301,6 +325,8 @@ sort_cb (GtkSorter *sorter, GtkSorterChange change, LnsResultView *self)
 static void
 activate_cb (GtkColumnView *table, guint position, LnsResultView *self)
 {
+  if (position >= n_rows (self)) /* it is about to go */
+    return;
   const LnsPlace *place = lns_result_place (self->result, self->order[position]);
 
   if (place == NULL)
@@ -324,7 +350,7 @@ clear (LnsResultView *self)
 {
   GListModel *columns = gtk_column_view_get_columns (self->table);
 
-  stop_growing (self);
+  stop_fitting (self);
   splice (self, 0, 0);
   while (g_list_model_get_n_items (columns) > 0)
     {
@@ -348,12 +374,14 @@ measure (LnsResultView *self, const char *text)
   return width_px;
 }
 
-/* How wide COLUMN, of numbers, is: its title, and any number from its smallest to its largest, fit in. O(rows). */
+/* How wide COLUMN, of numbers, is: its title, and any number from its smallest to its largest, fit in. */
 static int
 number_width_px (LnsResultView *self, unsigned column)
 {
   const LnsResultColumn *of = column_of (self, column);
-  LnsResultCell least = { .is_empty = true }, most = least;
+  LnsResultCell least = { 0 }, most = { 0 };
+  least.is_empty = most.is_empty =
+      !lns_result_range (self->result, column, &least.number, &most.number);
   /* What may be written in another unit is as long as the longest text of any. */
   const char *longest = of->type == LNS_RESULT_TIME     ? "999.999 µs"
                         : of->type == LNS_RESULT_CHANGE ? "+999.999 µs"
@@ -361,14 +389,6 @@ number_width_px (LnsResultView *self, unsigned column)
                         : of->type == LNS_RESULT_BYTES  ? "1023.9 MiB"
                                                         : "";
 
-  for (size_t i = 0; i < lns_result_n_rows (self->result); i++)
-    {
-      const LnsResultCell cell = lns_result_cell (self->result, i, column);
-      if (cell.is_empty)
-        continue;
-      least = least.is_empty || cell.number < least.number ? cell : least;
-      most = most.is_empty || cell.number > most.number ? cell : most;
-    }
   g_autofree char *low = text_of (of, &least), *high = text_of (of, &most),
                   *title = g_markup_printf_escaped ("<b>%s</b>", gettext (of->title));
   g_autoptr (PangoLayout) bold = gtk_widget_create_pango_layout (GTK_WIDGET (self), NULL);
@@ -449,7 +469,7 @@ add_columns (LnsResultView *self)
     }
 }
 
-/* Makes columns of numbers as wide as those of the result need. What is wider, as the user wants it to be, stays. O(cells). */
+/* Makes columns of numbers as wide as those of the result need. What is wider, as the user wants it to be, stays. */
 static void
 widen_columns (LnsResultView *self)
 {
@@ -511,7 +531,7 @@ lns_result_view_go_to (LnsResultView *self, guint row)
     return;
   while (self->order[position] != row)
     position++;
-  show_rest (self);
+  fit_all (self);
   gtk_single_selection_set_selected (GTK_SINGLE_SELECTION (gtk_column_view_get_model (self->table)),
                                      position);
   self->wait_frames = 2;
