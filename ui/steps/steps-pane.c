@@ -11,6 +11,7 @@
 
 #include "src/tables/lanes.h"
 #include "ui/model/answer.h"
+#include "ui/model/job.h"
 #include "ui/steps/step-chart.h"
 #include "ui/steps/step-parts.h"
 #include "ui/table/result-view.h"
@@ -26,6 +27,7 @@ struct _LnsStepsPane
   LnsResultView *table;
   LnsStepChart *chart;
   LnsStepParts *parts;
+  GCancellable *listing; /* the job that makes the table's rows, or NULL */
 };
 
 G_DEFINE_FINAL_TYPE (LnsStepsPane, lns_steps_pane, ADW_TYPE_BIN)
@@ -52,10 +54,29 @@ busy_ns (const LnsWhy *why, const LnsStep *step, gboolean is_device)
                    : why->steps.ns[step->index * (1 + LNS_N_IDLE_CAUSES) + 1 + LNS_CAUSE_CPU_WORK];
 }
 
-/* The steps of WHY about REPORT as a table. To be freed. */
-static LnsResult *
-result_of (LnsReport *report, const LnsWhy *why)
+typedef struct
 {
+  LnsWhy *why;       /* owned */
+  LnsResult *result; /* owned, or NULL */
+} Listing;
+
+static void
+listing_free (gpointer data)
+{
+  Listing *it = data;
+
+  lns_result_free (it->result);
+  lns_why_free (it->why);
+  g_free (it);
+}
+
+/* On a worker: there may be hundreds of thousands of steps. */
+static void
+list_work (LnsWorker *worker, gpointer data)
+{
+  Listing *it = data;
+  LnsReport *report = worker->report;
+  const LnsWhy *why = it->why;
   const gboolean is_device = why->ledgers.n > 0 && why->ledgers.items[0].is_device;
   const LnsResultColumn columns[] = {
     { _ ("Step"), LNS_RESULT_COUNT, 0 },
@@ -67,15 +88,15 @@ result_of (LnsReport *report, const LnsWhy *why)
   };
   const gboolean is_busy_known =
       is_device || (why->ledgers.n > 0 && knows_states (report, why->ledgers.items[0].thread));
-  LnsResult *result = lns_result_new (columns, G_N_ELEMENTS (columns), SIZE_MAX);
-  LnsRows *rows = lns_result_rows (result);
+  const char *work = is_device ? _ ("the GPU's work") : _ ("work");
+  it->result = lns_result_new (columns, G_N_ELEMENTS (columns), SIZE_MAX);
+  LnsRows *rows = lns_result_rows (it->result);
 
-  for (size_t i = 0; i < why->steps.all.n; i++)
+  for (size_t i = 0; i < why->steps.all.n && !atomic_load (&worker->cancelled); i++)
     {
       const LnsStep *step = &why->steps.all.items[i];
       const int64_t ns = lns_difference (step->end_ns, step->start_ns);
-      const char *cause = step->is_busy ? is_device ? _ ("the GPU's work") : _ ("work")
-                                        : lns_cause_name (step->cause);
+      const char *cause = step->is_busy ? work : lns_cause_name (step->cause);
       const LnsResultCell cells[] = {
         { .number = (int64_t)step->index + 1 },
         { .bytes = cause, .size_bytes = strlen (cause) },
@@ -88,7 +109,26 @@ result_of (LnsReport *report, const LnsWhy *why)
       const LnsPlace place = lns_place (LNS_ID_NONE, 0, step->start_ns, ns);
       lns_rows_add (rows, cells, &place);
     }
-  return result;
+}
+
+static void
+list_done (gpointer data, gpointer owner)
+{
+  Listing *it = data;
+
+  lns_result_view_set (LNS_STEPS_PANE (owner)->table, g_steal_pointer (&it->result));
+}
+
+static const LnsJobFuncs list_funcs = { list_work, list_done, listing_free, NULL };
+
+/* Lists the steps of WHY in the table. */
+static void
+list (LnsStepsPane *self, const LnsWhy *why)
+{
+  Listing *it = g_new0 (Listing, 1);
+
+  it->why = lns_why_ref (why);
+  lns_job_start (&self->listing, self->view, &list_funcs, it, self);
 }
 
 /* The step that the selected time is in, or else the slowest. */
@@ -131,10 +171,11 @@ changed_cb (LnsAnswer *answer, LnsStepsPane *self)
   const LnsWhy *why = lns_answer_get_why (answer);
   g_autofree char *excuse = lns_answer_get_excuse (answer);
 
+  lns_job_cancel (&self->listing);
   gtk_widget_set_visible (self->ask, lns_answer_get_state (answer) == LNS_ANSWER_UNASKED);
   if (why != NULL && why->steps.all.n > 0)
     {
-      lns_result_view_set (self->table, result_of (lns_view_get_report (self->view), why));
+      list (self, why);
       gtk_stack_set_visible_child_name (self->stack, "table");
       gtk_widget_set_visible (GTK_WIDGET (self->parts), why->steps.all.n > 1);
       compare (self);
@@ -195,8 +236,11 @@ lns_steps_pane_new (LnsView *view)
 static void
 lns_steps_pane_dispose (GObject *object)
 {
-  g_clear_object (&LNS_STEPS_PANE (object)->answer);
-  g_clear_object (&LNS_STEPS_PANE (object)->view);
+  LnsStepsPane *self = LNS_STEPS_PANE (object);
+
+  lns_job_cancel (&self->listing);
+  g_clear_object (&self->answer);
+  g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_steps_pane_parent_class)->dispose (object);
 }
 

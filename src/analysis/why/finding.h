@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <stdatomic.h>
+
 #include "src/analysis/facts/device-work.h"
 #include "src/analysis/why/cause.h"
 #include "src/tables/omissions.h"
@@ -183,4 +185,5 @@ typedef struct
   bool is_slow;
   bool is_unknown; /* … or most of the time is not known                                         */
   char *next; /* owned: what to do, or NULL                                                   */
+  atomic_uint n_more_owners; /* beside the first one                                              */
 } LnsWhy;

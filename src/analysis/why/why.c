@@ -378,10 +378,19 @@ lns_why_run (LnsTables *tables,
   return NULL;
 }
 
+LnsWhy *
+lns_why_ref (const LnsWhy *why)
+{
+  LnsWhy *shared = (LnsWhy *)why; /* what is counted is no part of the answer */
+
+  atomic_fetch_add (&shared->n_more_owners, 1);
+  return shared;
+}
+
 void
 lns_why_free (LnsWhy *why)
 {
-  if (why == NULL)
+  if (why == NULL || atomic_fetch_sub (&why->n_more_owners, 1) > 0)
     return;
   for (size_t i = 0; i < why->findings.n; i++)
     free (why->findings.items[i].sentence);

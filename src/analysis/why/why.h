@@ -30,7 +30,10 @@ LnsWhy *lns_why_run (LnsTables *tables,
                      const LnsWhyOptions *options,
                      const atomic_bool *cancel,
                      LnsError *error);
-void lns_why_free (LnsWhy *why); /* NULL is fine                                                */
+/* Has WHY, which nobody changes any more, one more owner, who must free it, too. Any thread. */
+LnsWhy *lns_why_ref (const LnsWhy *why) __attribute__ ((warn_unused_result));
+/* It goes with its last owner. NULL is fine. Any thread. */
+void lns_why_free (LnsWhy *why);
 
 /* Of reports with more events nothing is foretold unless that is what was asked for: it takes 40 bytes an event. */
 #define LNS_WHY_MOST_FORETOLD UINT64_C (12000000)
