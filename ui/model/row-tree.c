@@ -807,71 +807,130 @@ lns_row_tree_with (const LnsRowTree *self,
 
 /* --- Ranges on the GPU: rows that are filled when their lanes have been computed ----------------- */
 
-/* Whether ROW is to show TRACK, of one stream or of all of a context. */
-static bool
-shows (const LnsRow *row, const LnsTrack *track)
+/* The tracks with ranges on GPUs, and the lanes of each track. */
+typedef struct
 {
-  return track->kind == LNS_TRACK_NVTX_PROJECTED && track->stream == row->stream &&
-         track->number == row->context;
+  LnsReport *report;
+  GArray *tracks; /* of uint32_t, owned: by stream, context and the number of the domain    */
+  GArray *lanes;  /* of uint32_t, owned: those of track after track                         */
+  uint32_t
+      *first_lanes; /* owned: where the lanes of each track begin there, and the end           */
+} Projected;
+
+static uint64_t
+domain_number (LnsReport *report, const LnsTrack *track)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (report, &n);
+
+  return track->domain < n ? domains[track->domain].number : 0;
+}
+
+/* The order of TRACK and a place between tracks, that of STREAM and CONTEXT. */
+static int
+compare_to_place (const LnsTrack *track, uint32_t stream, uint64_t context)
+{
+  return LNS_COMPARE (track->stream, stream) ?: LNS_COMPARE ((uint64_t)track->number, context);
 }
 
 static int
-compare_domains (const void *a, const void *b, void *data)
+compare_tracks (const void *a, const void *b, void *data)
 {
   LnsReport *report = data;
   const LnsTrack *tracks = lns_report_tracks (report, NULL);
-  uint32_t da = tracks[*(const uint32_t *)a].domain, db = tracks[*(const uint32_t *)b].domain, n;
-  const LnsDomain *domains = lns_report_domains (report, &n);
-  const uint64_t na = da < n ? domains[da].number : 0, nb = db < n ? domains[db].number : 0;
-  return LNS_COMPARE (na, nb) ?: LNS_COMPARE (da, db);
+  const LnsTrack *x = &tracks[*(const uint32_t *)a], *y = &tracks[*(const uint32_t *)b];
+
+  return compare_to_place (x, y->stream, (uint64_t)y->number)
+             ?: LNS_COMPARE (domain_number (report, x), domain_number (report, y))
+             ?: LNS_COMPARE (x->domain, y->domain);
 }
 
-/* The tracks for ROW, by the numbers of their domains. */
-static GArray *
-tracks_of (LnsReport *report, const LnsRow *row)
+static void
+projected_init (Projected *self, LnsReport *report)
 {
-  uint32_t n;
-  const LnsTrack *all = lns_report_tracks (report, &n);
-  GArray *tracks = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  for (uint32_t track = 0; track < n; track++)
-    if (shows (row, &all[track]))
-      g_array_append_val (tracks, track);
-  g_array_sort_with_data (tracks, compare_domains, report);
-  return tracks;
+  uint32_t n_tracks, n_lanes, end = 0;
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+
+  self->report = report;
+  self->tracks = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  for (uint32_t track = 0; track < n_tracks; track++)
+    if (tracks[track].kind == LNS_TRACK_NVTX_PROJECTED)
+      g_array_append_val (self->tracks, track);
+  g_array_sort_with_data (self->tracks, compare_tracks, report);
+  /* The lanes are counted, and put behind those of the tracks before. */
+  self->first_lanes = g_new0 (uint32_t, n_tracks + 1);
+  self->lanes = g_array_set_size (g_array_new (FALSE, FALSE, sizeof (uint32_t)), n_lanes);
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    self->first_lanes[lanes[lane].track]++;
+  for (uint32_t track = 0; track <= n_tracks; track++)
+    self->first_lanes[track] = end += self->first_lanes[track];
+  for (uint32_t lane = n_lanes; lane > 0; lane--)
+    g_array_index (self->lanes, uint32_t, --self->first_lanes[lanes[lane - 1].track]) = lane - 1;
+}
+
+static void
+projected_clear (Projected *self)
+{
+  g_array_unref (self->tracks);
+  g_array_unref (self->lanes);
+  g_free (self->first_lanes);
+}
+
+/* The tracks for ROW, of one stream or of all of a context, by the numbers of their domains; RET_N of them. O(log tracks + n). */
+static const uint32_t *
+tracks_of (const Projected *self, const LnsRow *row, uint32_t *ret_n)
+{
+  const LnsTrack *all = lns_report_tracks (self->report, NULL);
+  const uint32_t *tracks = (const uint32_t *)(void *)self->tracks->data;
+  guint first = 0, end = self->tracks->len;
+
+  while (first < end)
+    {
+      const guint middle = first + (end - first) / 2;
+      if (compare_to_place (&all[tracks[middle]], row->stream, row->context) < 0)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+  for (end = first; end < self->tracks->len &&
+                    compare_to_place (&all[tracks[end]], row->stream, row->context) == 0;)
+    end++;
+  *ret_n = end - first;
+  return tracks + first;
 }
 
 /* Gives ROW the lanes of TRACK. */
 static void
-fill (LnsRowTree *tree, LnsReport *report, uint32_t row, uint32_t track)
+fill (LnsRowTree *tree, const Projected *projected, uint32_t row, uint32_t track)
 {
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (report, &n);
+  LnsReport *report = projected->report;
   LnsRow *it = &g_array_index (tree->rows, LnsRow, row);
   it->lanes = tree->lanes->len;
   it->domain = lns_report_tracks (report, NULL)[track].domain;
-  for (uint32_t lane = 0; lane < n; lane++)
-    if (lanes[lane].track == track)
-      {
-        g_array_append_val (tree->lanes, lane);
-        tree->row_of_lane[lane] = row;
-        it->n_own++;
-        it->n_lanes++;
-        it->n_events += lns_report_lane_info (report, lane)->n_events;
-      }
+  for (uint32_t i = projected->first_lanes[track]; i < projected->first_lanes[track + 1]; i++)
+    {
+      const uint32_t lane = g_array_index (projected->lanes, uint32_t, i);
+      g_array_append_val (tree->lanes, lane);
+      tree->row_of_lane[lane] = row;
+      it->n_own++;
+      it->n_lanes++;
+      it->n_events += lns_report_lane_info (report, lane)->n_events;
+    }
   g_free (it->label);
   it->label = _lns_row_label (report, it, LNS_ID_NONE);
 }
 
 /* The row at RANK gets its lanes, rows of further domains stand below it, or it goes. */
 static void
-place_tracks (LnsRowTree *tree, LnsReport *report, uint32_t rank)
+place_tracks (LnsRowTree *tree, const Projected *projected, uint32_t rank)
 {
-  uint32_t row = g_array_index (tree->order, uint32_t, rank);
+  uint32_t row = g_array_index (tree->order, uint32_t, rank), n;
   const LnsRow waiting = *lns_row_tree_row (tree, row);
-  g_autoptr (GArray) tracks = tracks_of (report, &waiting);
-  if (tracks->len == 0)
+  const uint32_t *tracks = tracks_of (projected, &waiting, &n);
+  if (n == 0)
     g_array_remove_index (tree->order, rank);
-  for (uint32_t i = 0; i < tracks->len; i++)
+  for (uint32_t i = 0; i < n; i++)
     {
       if (i > 0)
         {
@@ -881,24 +940,27 @@ place_tracks (LnsRowTree *tree, LnsReport *report, uint32_t rank)
           g_array_append_val (tree->rows, more);
           g_array_insert_val (tree->order, rank + i, row);
         }
-      fill (tree, report, row, g_array_index (tracks, uint32_t, i));
+      fill (tree, projected, row, tracks[i]);
     }
   for (uint32_t up = waiting.parent; up != LNS_ID_NONE; up = lns_row_tree_row (tree, up)->parent)
-    g_array_index (tree->rows, LnsRow, up).n_below += tracks->len - 1;
+    g_array_index (tree->rows, LnsRow, up).n_below += n - 1;
 }
 
 LnsRowTree *
 lns_row_tree_with_projections (const LnsRowTree *self, LnsReport *report)
 {
   LnsRowTree *tree = copy (self);
+  Projected projected;
   lns_report_lanes (report, &tree->n_report_lanes);
   tree->row_of_lane = g_renew (uint32_t, tree->row_of_lane, tree->n_report_lanes + 1);
   for (uint32_t lane = self->n_report_lanes; lane < tree->n_report_lanes; lane++)
     tree->row_of_lane[lane] = LNS_ID_NONE;
+  projected_init (&projected, report);
   for (uint32_t rank = tree->order->len; rank > 0; rank--)
     if (lns_row_is_waiting (
             lns_row_tree_row (tree, g_array_index (tree->order, uint32_t, rank - 1))))
-      place_tracks (tree, report, rank - 1);
+      place_tracks (tree, &projected, rank - 1);
+  projected_clear (&projected);
   _lns_row_tree_rank (tree);
   _lns_row_tree_lay_out (tree);
   return tree;
