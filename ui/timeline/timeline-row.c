@@ -38,10 +38,11 @@ struct _LnsTimelineRow
 
   GtkWidget *header;
   GtkWidget *expander;
-  GtkWidget *pin;
-  GtkInscription *letter; /* of the report, where there are two */
   GtkLabel *label;
-  GtkInscription *pill; /* how busy it was in the span in view, while that is known */
+  /* NULL until they are needed, which few rows do: a widget takes as long to make as a row takes to draw. */
+  GtkWidget *letter; /* of the report, where there are two */
+  GtkWidget *pill;   /* how busy it was in the span in view, while that is known */
+  GtkWidget *pin;    /* is there while the row is pinned */
 };
 
 G_DEFINE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, GTK_TYPE_WIDGET)
@@ -81,6 +82,18 @@ label_with_path (const LnsRowTree *tree, uint32_t row)
   return g_string_free (label, FALSE);
 }
 
+/* A text of CHARS characters in the header, behind BEFORE: no label, as each new text of one would lay the whole window out. */
+static GtkWidget *
+add_text (LnsTimelineRow *self, GtkWidget *before, guint chars, const char *css_class)
+{
+  GtkWidget *text = g_object_new (GTK_TYPE_INSCRIPTION, "valign", GTK_ALIGN_START, "xalign", 0.5,
+                                  "min-chars", chars, NULL);
+
+  gtk_widget_add_css_class (text, css_class);
+  gtk_box_insert_child_after (GTK_BOX (self->header), text, before);
+  return text;
+}
+
 /* Says of which report the row is, where there are two. */
 static void
 show_side (LnsTimelineRow *self)
@@ -88,13 +101,35 @@ show_side (LnsTimelineRow *self)
   static const char *const letters[] = { "A", "B" };
   const gboolean is_paired = self->context->other != NULL;
 
-  gtk_widget_set_visible (GTK_WIDGET (self->letter), is_paired);
+  if (is_paired && self->letter == NULL)
+    self->letter = add_text (self, self->expander, 2, "timeline-letter");
+  if (self->letter != NULL)
+    gtk_widget_set_visible (self->letter, is_paired);
   if (is_paired)
-    gtk_inscription_set_text (self->letter, letters[self->context->side]);
+    gtk_inscription_set_text (GTK_INSCRIPTION (self->letter), letters[self->context->side]);
   if (is_paired && self->context->side == 1)
     gtk_widget_add_css_class (GTK_WIDGET (self), "other");
   else
     gtk_widget_remove_css_class (GTK_WIDGET (self), "other");
+}
+
+/* Shows the button that takes the pin away, if IS_SHOWN. */
+static void
+show_pin (LnsTimelineRow *self, gboolean is_shown)
+{
+  if (is_shown && self->pin == NULL)
+    {
+      self->pin = g_object_new (GTK_TYPE_BUTTON, "valign", GTK_ALIGN_START, "focusable", FALSE,
+                                "icon-name", "view-pin-symbolic", "tooltip-text", _ ("Unpin"),
+                                "action-name", "row.pin", NULL);
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self->pin), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                      _ ("Unpin"), -1);
+      gtk_widget_add_css_class (self->pin, "flat");
+      gtk_widget_add_css_class (self->pin, "timeline-expander");
+      gtk_box_append (GTK_BOX (self->header), self->pin);
+    }
+  if (self->pin != NULL)
+    gtk_widget_set_visible (self->pin, is_shown);
 }
 
 /* What ROW is called for assistive technology: where there are two reports, with the letter of its own. Free with g_free (). */
@@ -133,7 +168,8 @@ lns_timeline_row_bind (LnsTimelineRow *self,
                                       -1);
       show_side (self);
       g_clear_pointer (&self->description, g_free);
-      gtk_widget_set_visible (GTK_WIDGET (self->pill), FALSE);
+      if (self->pill != NULL)
+        gtk_widget_set_visible (self->pill, FALSE);
       gtk_widget_queue_resize (GTK_WIDGET (self));
     }
   self->is_paired = context->other != NULL;
@@ -164,7 +200,7 @@ lns_timeline_row_bind (LnsTimelineRow *self,
                                  -1);
   else
     gtk_accessible_reset_state (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_STATE_EXPANDED);
-  gtk_widget_set_visible (self->pin, pinned);
+  show_pin (self, pinned);
 }
 
 void
@@ -285,13 +321,19 @@ update_pill (LnsTimelineRow *self, LnsActivity activity, double share, const cha
   char number[LNS_FORMAT_SIZE];
   const gboolean is_shown = text != NULL && lns_row_kind_is_group (model_row (self)->kind) &&
                             (activity == LNS_ACTIVITY_WORK || lns_activity_is_of_cpus (activity));
-  gtk_widget_set_visible (GTK_WIDGET (self->pill), is_shown);
+  if (is_shown && self->pill == NULL)
+    {
+      self->pill = add_text (self, GTK_WIDGET (self->label), 6, "timeline-pill");
+      gtk_widget_add_css_class (self->pill, "numeric");
+    }
+  if (self->pill != NULL)
+    gtk_widget_set_visible (self->pill, is_shown);
   if (!is_shown)
     return;
   g_autofree char *percent = g_strdup_printf (
       "%s %%", lns_format_fixed (100 * share, share >= 0.0005 && share < 0.0995 ? 1 : 0, number));
-  gtk_inscription_set_text (self->pill, percent);
-  lns_tooltip_set (GTK_WIDGET (self->pill), text);
+  gtk_inscription_set_text (GTK_INSCRIPTION (self->pill), percent);
+  lns_tooltip_set (self->pill, text);
 }
 
 /* What ACTIVITY is with SHARE, and of B what that of the row of A with the same role is; NULL if it is not known. Free with g_free (). */
@@ -695,10 +737,7 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
                                                "/io/github/lanescope/Lanescope/timeline-row.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, header);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, expander);
-  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pin);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, label);
-  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, letter);
-  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pill);
   gtk_widget_class_install_action (widget_class, "row.show-in-events", NULL, show_in_events_cb);
   gtk_widget_class_install_action (widget_class, "row.show-in-functions", NULL,
                                    show_in_functions_cb);

@@ -7,7 +7,7 @@
 
 #define MAX_PLAIN_ROWS 2000
 #define ROWS_AN_IDLE                                                                               \
- 32 /* widgets that are made, described or hidden at a time for rows out of view */
+ 8 /* widgets that are made, described or hidden at a time for rows out of view */
 #define ROWS_AT_ONCE 64 /* widgets that are hidden at once when their rows go */
 #define MAX_STICKY   2  /* the outermost group and the innermost one of the first row in view */
 
