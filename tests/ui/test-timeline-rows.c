@@ -227,9 +227,9 @@ pinned_rows_keep_their_path (void)
   wait_for (has_pinned, timeline);
   GtkWidget *widget = gtk_widget_get_first_child (GTK_WIDGET (timeline->pinned));
   GtkWidget *label = gtk_widget_get_first_child (gtk_widget_get_first_child (widget));
-  while (!GTK_IS_LABEL (label))
+  while (!GTK_IS_INSCRIPTION (label))
     label = gtk_widget_get_next_sibling (label);
-  const char *text = gtk_label_get_text (GTK_LABEL (label));
+  const char *text = gtk_inscription_get_text (GTK_INSCRIPTION (label));
   LNS_CHECK (g_str_has_prefix (text, it->label));
   LNS_CHECK (strstr (text, lns_row_tree_row (timeline->context.tree, it->parent)->label) != NULL);
   close_timeline (timeline);

@@ -878,7 +878,7 @@ a_menu_keeps_tooltips_away (void)
   LnsTimeline *timeline = show_timeline (known_path);
   GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows));
   GtkWidget *label = gtk_widget_get_first_child (gtk_widget_get_first_child (row));
-  while (!GTK_IS_LABEL (label))
+  while (!GTK_IS_INSCRIPTION (label))
     label = gtk_widget_get_next_sibling (label);
   LNS_CHECK (has_tooltip_at (label));
   for (int round = 0; round < 2; round++)

@@ -38,7 +38,7 @@ struct _LnsTimelineRow
 
   GtkWidget *header;
   GtkWidget *expander;
-  GtkLabel *label;
+  GtkInscription *label;
   /* NULL until they are needed, which few rows do: a widget takes as long to make as a row takes to draw. */
   GtkWidget *letter; /* of the report, where there are two */
   GtkWidget *pill;   /* how busy it was in the span in view, while that is known */
@@ -82,7 +82,7 @@ label_with_path (const LnsRowTree *tree, uint32_t row)
   return g_string_free (label, FALSE);
 }
 
-/* A text of CHARS characters in the header, behind BEFORE: no label, as each new text of one would lay the whole window out. */
+/* A text of CHARS characters in the header, behind BEFORE. */
 static GtkWidget *
 add_text (LnsTimelineRow *self, GtkWidget *before, guint chars, const char *css_class)
 {
@@ -154,9 +154,9 @@ lns_timeline_row_bind (LnsTimelineRow *self,
   g_autofree char *label =
       alone ? label_with_path (self->context->tree, row) : g_strdup (it->label);
   gboolean can_fold = lns_row_tree_can_fold (self->context->tree, row);
-  if (is_other || self->row != row || strcmp (gtk_label_get_text (self->label), label) != 0)
+  if (is_other || self->row != row || g_strcmp0 (gtk_inscription_get_text (self->label), label) != 0)
     {
-      gtk_label_set_text (self->label, label);
+      gtk_inscription_set_text (self->label, label);
       lns_tooltip_set (GTK_WIDGET (self->label), label);
       gtk_widget_set_margin_start (self->expander,
                                    4 + (alone ? 0 : (int)MIN (it->depth, 8) * INDENT_PX));
