@@ -208,6 +208,31 @@ pages_hold_what_one_list_cannot (void)
   LNS_CHECK_INT (lns_events_model_get_page (model), 0);
 }
 
+/* GTK lays rows out when they are seen, however many were made before. */
+static void
+rows_wait_until_they_are_seen (void)
+{
+  Told told;
+  g_autoptr (LnsEventsModel) model = model_new (&told);
+  g_autoptr (LnsEventOrder) all = lns_event_order_new_identity (set->n);
+  LnsPlaceList *list = LNS_PLACE_LIST (model);
+
+  lns_place_list_set_seen (list, FALSE);
+  lns_events_model_set (model, set, all, FALSE);
+  lns_events_model_set (model, set, all, FALSE);
+  LNS_CHECK (told.n > 0 && told.n <= AT_ONCE);
+  LNS_CHECK (!g_main_context_pending (NULL));
+  lns_place_list_set_seen (list, TRUE);
+  g_main_context_iteration (NULL, TRUE);
+  lns_place_list_set_seen (list, FALSE);
+  LNS_CHECK (told.n <= 2 * AT_ONCE);
+  LNS_CHECK (!g_main_context_pending (NULL));
+  lns_place_list_set_seen (list, TRUE);
+  tell_all (model);
+  LNS_CHECK_INT (told.n, set->n);
+  LNS_CHECK (told.at_once <= AT_ONCE);
+}
+
 int
 main (void)
 {
@@ -218,6 +243,7 @@ main (void)
   LNS_TEST (the_whole_completes_a_first_page);
   LNS_TEST (a_model_ends_between_steps);
   LNS_TEST (pages_hold_what_one_list_cannot);
+  LNS_TEST (rows_wait_until_they_are_seen);
   lns_event_set_unref (set);
   lns_test_report_free (report);
   return lns_tap_done ();

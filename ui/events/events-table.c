@@ -17,6 +17,7 @@
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/tooltip.h"
 
 /* So many rows stay while those of another time are loaded, and are loaded without being asked for. */
 #define FEW_ROWS (1u << 20)
@@ -107,7 +108,7 @@ update_count (LnsEventsTable *self, const LnsEventOrder *order)
   gtk_label_set_text (self->count, text);
   g_autofree char *held = g_strdup_printf (
       _ ("They take %s of memory"), lns_format_bytes (lns_event_set_bytes (self->set), shown));
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->count), held);
+  lns_tooltip_set (GTK_WIDGET (self->count), held);
 }
 
 static void
@@ -123,7 +124,7 @@ update_damage (LnsEventsTable *self)
                 self->set->n_damaged),
       lns_format_unsigned (self->set->n_damaged, count),
       self->set->damage != NULL ? self->set->damage : _ ("the file does not hold them"));
-  gtk_widget_set_tooltip_text (self->damage, text);
+  lns_tooltip_set (self->damage, text);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->damage), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   text, -1);
 }
@@ -551,7 +552,7 @@ show_request (LnsEventsTable *self, LnsEventsRequest *request)
   self->request = request;
   self->is_stale = FALSE;
   gtk_label_set_text (self->title, request->title);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), request->title);
+  lns_tooltip_set (GTK_WIDGET (self->title), request->title);
   /* The filter was meant for other events. */
   gtk_editable_set_text (self->filter, "");
   show_filter_error (self, NULL);
@@ -960,10 +961,25 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
 }
 
 static void
+seen_cb (LnsEventsTable *self)
+{
+  lns_place_list_set_seen (LNS_PLACE_LIST (self->model), TRUE);
+}
+
+static void
+unseen_cb (LnsEventsTable *self)
+{
+  lns_place_list_set_seen (LNS_PLACE_LIST (self->model), FALSE);
+}
+
+static void
 lns_events_table_init (LnsEventsTable *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
   self->model = lns_events_model_new ();
+  lns_place_list_set_seen (LNS_PLACE_LIST (self->model), FALSE);
+  g_signal_connect_object (self->columns, "map", G_CALLBACK (seen_cb), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->columns, "unmap", G_CALLBACK (unseen_cb), self, G_CONNECT_SWAPPED);
   self->selection = lns_place_selection_new (LNS_PLACE_LIST (self->model));
   /* After the selection's own handler, so that it knows of the items. */
   g_signal_connect_object (self->model, "items-changed", G_CALLBACK (items_changed_cb), self,

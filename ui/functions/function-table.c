@@ -498,6 +498,18 @@ lns_function_table_class_init (LnsFunctionTableClass *klass)
 }
 
 static void
+seen_cb (LnsFunctionTable *self)
+{
+  lns_place_list_set_seen (LNS_PLACE_LIST (self->rows), TRUE);
+}
+
+static void
+unseen_cb (LnsFunctionTable *self)
+{
+  lns_place_list_set_seen (LNS_PLACE_LIST (self->rows), FALSE);
+}
+
+static void
 lns_function_table_init (LnsFunctionTable *self)
 {
   GtkWidget *scrolled = gtk_scrolled_window_new ();
@@ -520,6 +532,9 @@ lns_function_table_init (LnsFunctionTable *self)
   g_signal_connect_object (gtk_column_view_get_sorter (self->view), "changed",
                            G_CALLBACK (sorter_changed_cb), self, 0);
   g_signal_connect (self->view, "activate", G_CALLBACK (activate_cb), self);
+  lns_place_list_set_seen (LNS_PLACE_LIST (self->rows), FALSE);
+  g_signal_connect_object (self->view, "map", G_CALLBACK (seen_cb), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->view, "unmap", G_CALLBACK (unseen_cb), self, G_CONNECT_SWAPPED);
   /* The list must not get the keys first. */
   gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
   g_signal_connect (keys, "key-pressed", G_CALLBACK (key_cb), self);

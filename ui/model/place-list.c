@@ -59,6 +59,7 @@ typedef struct
   guint n;
   guint n_told; /* items that the list has been told of: becomes n in steps */
   guint step;   /* the source of the next one, or 0 */
+  gboolean is_unseen;
 } LnsPlaceListPrivate;
 
 static guint rows_changed_signal;
@@ -153,12 +154,24 @@ step_cb (gpointer data)
   const gboolean more = n_next != at->n;
 
   /* Before the list is told, because its handlers may start new steps. */
-  if (!more)
+  if (!more || at->is_unseen)
     at->step = 0;
   else if (at->step == 0)
     at->step = g_idle_add_full (STEP_PRIORITY, step_cb, data, NULL);
   tell (data, n_next);
-  return more;
+  return more && !at->is_unseen;
+}
+
+void
+lns_place_list_set_seen (LnsPlaceList *self, gboolean is_seen)
+{
+  LnsPlaceListPrivate *at = private_of (self);
+
+  at->is_unseen = !is_seen;
+  if (at->is_unseen)
+    g_clear_handle_id (&at->step, g_source_remove);
+  else if (at->step == 0 && at->n_told != at->n)
+    at->step = g_idle_add_full (STEP_PRIORITY, step_cb, self, NULL);
 }
 
 void
@@ -167,7 +180,8 @@ lns_place_list_replace (LnsPlaceList *self, guint n, gboolean completes)
   private_of (self)->n = n;
   g_clear_handle_id (&private_of (self)->step, g_source_remove);
   g_signal_emit (self, rows_changed_signal, 0, completes);
-  step_cb (self);
+  if (!private_of (self)->is_unseen || private_of (self)->n_told == 0)
+    step_cb (self);
 }
 
 void

@@ -35,6 +35,10 @@ LnsPlaceList *lns_place_get_list (LnsPlace *self); /* owned by the place */
 /* For derived types, after they took over what stands at the places, N of which there are now. */
 void lns_place_list_replace (LnsPlaceList *self, guint n, gboolean completes);
 
+/* Whether somebody sees what shows the list; at first, somebody does. While nobody does, no rows come or go but the first few: GTK would
+ * make them, and lay all of them out at once when they are seen. */
+void lns_place_list_set_seen (LnsPlaceList *self, gboolean is_seen);
+
 /* The number of rows. The list may have been told of fewer or more so far. */
 guint lns_place_list_get_n (LnsPlaceList *self);
 gboolean lns_place_list_is_told (LnsPlaceList *self);

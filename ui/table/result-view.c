@@ -269,6 +269,15 @@ fit_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* Has rows come or go while somebody sees them: else GTK would make them, and lay all of them out at once when they are seen. */
+static void
+start_fitting (LnsResultView *self)
+{
+  if (self->fitting == 0 && n_listed (self) != n_rows (self) &&
+      gtk_widget_get_mapped (GTK_WIDGET (self)))
+    self->fitting = gtk_widget_add_tick_callback (GTK_WIDGET (self), fit_cb, NULL, NULL);
+}
+
 /* Makes the table show what stands at its rows' places now, from the top. Widgets that are there are filled again: to make others
  * takes much longer. */
 static void
@@ -285,8 +294,7 @@ show_rows (LnsResultView *self)
   g_hash_table_iter_init (&iter, self->cells);
   while (g_hash_table_iter_next (&iter, &item, &column))
     fill_cell (self, item, GPOINTER_TO_UINT (column));
-  if (n_listed (self) != n_rows (self))
-    self->fitting = gtk_widget_add_tick_callback (GTK_WIDGET (self), fit_cb, NULL, NULL);
+  start_fitting (self);
 }
 
 /* Puts the rows in the order that the user chose. */
@@ -623,8 +631,24 @@ lns_result_view_dispose (GObject *object)
 }
 
 static void
+lns_result_view_map (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (lns_result_view_parent_class)->map (widget);
+  start_fitting (LNS_RESULT_VIEW (widget));
+}
+
+static void
+lns_result_view_unmap (GtkWidget *widget)
+{
+  stop_fitting (LNS_RESULT_VIEW (widget));
+  GTK_WIDGET_CLASS (lns_result_view_parent_class)->unmap (widget);
+}
+
+static void
 lns_result_view_class_init (LnsResultViewClass *klass)
 {
+  GTK_WIDGET_CLASS (klass)->map = lns_result_view_map;
+  GTK_WIDGET_CLASS (klass)->unmap = lns_result_view_unmap;
   G_OBJECT_CLASS (klass)->dispose = lns_result_view_dispose;
   signals[ROW_ACTIVATED] =
       g_signal_new ("row-activated", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
