@@ -12,6 +12,7 @@
 #include "src/base/format.h"
 #include "ui/model/critical.h"
 #include "ui/model/event-text.h"
+#include "ui/model/tooltip.h"
 #include "ui/table/result-view.h"
 
 typedef enum
@@ -260,7 +261,7 @@ show (LnsCriticalPane *self)
     }
   g_autofree char *doubts = doubts_of (&path->path);
   gtk_label_set_text (self->sentence, sentence);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->sentence), sentence);
+  lns_tooltip_set (GTK_WIDGET (self->sentence), sentence);
   gtk_label_set_text (self->doubts, doubts != NULL ? doubts : "");
   gtk_widget_set_visible (GTK_WIDGET (self->doubts), doubts != NULL);
   for (Table table = 0; table < N_TABLES; table++)

@@ -7,6 +7,7 @@
 
 #include "ui/model/palette.h"
 #include "ui/model/theme.h"
+#include "ui/model/tooltip.h"
 
 #define BAR_PX    18
 #define RADIUS_PX 2.0F
@@ -81,7 +82,7 @@ void
 lns_name_bar_set_words (LnsNameBar *self, const char *words)
 {
   gtk_label_set_text (self->words, words);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->words), words);
+  lns_tooltip_set (GTK_WIDGET (self->words), words);
   gtk_widget_set_visible (GTK_WIDGET (self->words), TRUE);
 }
 

@@ -10,6 +10,7 @@
 #include "src/base/format.h"
 #include "ui/events/event-sums.h"
 #include "ui/model/job.h"
+#include "ui/model/tooltip.h"
 
 struct _LnsEventsTotal
 {
@@ -100,7 +101,7 @@ summed_cb (gpointer job, gpointer owner)
       it->is_done ? text_of (it) : g_strdup (_ ("Not enough memory to sum these events up"));
 
   gtk_label_set_text (self->label, text);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), text);
+  lns_tooltip_set (GTK_WIDGET (self->label), text);
 }
 
 static const LnsJobFuncs summing_funcs = { sum_up, summed_cb, summing_free };
@@ -116,7 +117,7 @@ lns_events_total_show (LnsEventsTotal *self, LnsEventRows *rows)
   g_clear_pointer (&self->all, lns_event_order_unref);
   lns_job_cancel (&self->summing);
   gtk_label_set_text (self->label, "");
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), NULL);
+  lns_tooltip_set (GTK_WIDGET (self->label), NULL);
   if (rows == NULL)
     return;
   if (rows->positions == NULL)

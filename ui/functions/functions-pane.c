@@ -14,6 +14,7 @@
 #include "ui/functions/function-table.h"
 #include "ui/model/theme.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/tooltip.h"
 
 /* Modules in the legend of the flame graph. */
 #define MAX_LEGEND 8
@@ -227,7 +228,7 @@ update_legend (LnsFunctionsPane *self, const LnsFunctionSums *sums)
                               i > 0 ? "   " : "", rgb, escaped, share);
     }
   gtk_label_set_markup (self->legend, markup->str);
-  gtk_widget_set_tooltip_text (
+  lns_tooltip_set (
       GTK_WIDGET (self->legend),
       sums->source == LNS_FUNCTIONS_OF_GPU
           ? _ ("Kinds of operations and domains of ranges, their share of the GPU time, and their "
@@ -285,7 +286,7 @@ update (LnsFunctionsPane *self)
   gtk_widget_set_visible (self->header, state != LNS_FUNCTIONS_NONE);
   gtk_label_set_text (self->title, title);
   gtk_label_set_text (self->count, count);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->count), count);
+  lns_tooltip_set (GTK_WIDGET (self->count), count);
   gtk_widget_set_visible (self->all_threads,
                           lns_functions_get_threads_title (self->functions) != NULL);
   gtk_spinner_set_spinning (self->spinner, lns_functions_is_busy (self->functions));

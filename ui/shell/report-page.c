@@ -19,6 +19,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/pair.h"
 #include "ui/model/scope.h"
+#include "ui/model/tooltip.h"
 #include "ui/model/width-first.h"
 #include "ui/shell/follower.h"
 #include "ui/shell/pane-slot.h"
@@ -357,7 +358,7 @@ update_panes (LnsReportPage *self)
   gtk_widget_set_visible (GTK_WIDGET (self->bottom_stack), bottom);
   gtk_widget_set_visible (details_box (self), details);
   gtk_button_set_icon_name (self->bottom_toggle, bottom ? "pan-down-symbolic" : "pan-up-symbolic");
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->bottom_toggle), words);
+  lns_tooltip_set (GTK_WIDGET (self->bottom_toggle), words);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->bottom_toggle),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, words, -1);
   if (bottom)
@@ -685,6 +686,8 @@ fill (LnsReportPage *self)
   gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
   for (size_t i = 0; i < n; i++)
     add_pane (self, &panes[i]);
+  /* Not before: with each page, it makes the tabs of all anew. */
+  gtk_stack_switcher_set_stack (GTK_STACK_SWITCHER (self->bottom_switcher), self->bottom_stack);
   add_details (self);
 }
 

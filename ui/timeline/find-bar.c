@@ -10,6 +10,7 @@
 #include "src/base/format.h"
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/tooltip.h"
 #include "ui/timeline/find-search.h"
 
 struct _LnsFindBar
@@ -40,7 +41,7 @@ static void
 set_status (LnsFindBar *self, const char *text, gboolean is_error)
 {
   gtk_label_set_text (self->status, text);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->status), *text != '\0' ? text : NULL);
+  lns_tooltip_set (GTK_WIDGET (self->status), *text != '\0' ? text : NULL);
   void (*change) (GtkWidget *, const char *) =
       is_error ? gtk_widget_add_css_class : gtk_widget_remove_css_class;
   change (GTK_WIDGET (self->entry), "error");

@@ -10,6 +10,7 @@
 #include "ui/model/theme.h"
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/tooltip.h"
 #include "ui/timeline/timeline-actions.h"
 
 #define MAX_HEADER_SHARE    0.4 /* of the width, unless the user drags them wider */
@@ -92,7 +93,7 @@ update_path_corner (LnsTimeline *self)
   g_autofree char *sentence = path != NULL ? lns_critical_get_sentence (self->path, path)
                                            : lns_critical_get_excuse (self->path);
   gtk_inscription_set_text (self->critical_corner, text);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->critical_corner), sentence);
+  lns_tooltip_set (GTK_WIDGET (self->critical_corner), sentence);
 }
 
 void
@@ -257,7 +258,7 @@ update_hidden (LnsTimeline *self)
   g_autofree char *text =
       n > 0 ? g_strdup_printf (ngettext ("%u row is hidden", "%u rows are hidden", n), n) : NULL;
   gtk_inscription_set_text (self->hidden, text);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->hidden), text);
+  lns_tooltip_set (GTK_WIDGET (self->hidden), text);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "timeline.show-hidden", n > 0);
 }
 
