@@ -34,13 +34,8 @@ lns_call_maker_has_room (const LnsCallMaker *maker, size_t n)
 }
 
 uint32_t
-lns_call_maker_node (LnsCallMaker *maker, uint32_t parent, uint32_t function)
+lns_call_maker_new_node (LnsCallMaker *maker, uint32_t parent, uint32_t function)
 {
-  const uint64_t key = (uint64_t)(uint32_t)(parent + 1) << 32 | function;
-  uint64_t found = lns_id_map_number (&maker->child_of, key);
-  if (found != 0)
-    return (uint32_t)(found - 1);
-
   const uint32_t node = (uint32_t)maker->nodes.n;
   LnsCallTreeNode *new = lns_array_add (&maker->nodes);
   *new = (LnsCallTreeNode){
@@ -57,11 +52,23 @@ lns_call_maker_node (LnsCallMaker *maker, uint32_t parent, uint32_t function)
         maker->nodes.items[maker->last_root].next_sibling = node;
       maker->last_root = node;
     }
-  lns_id_map_set_number (&maker->child_of, key, (uint64_t)node + 1);
   return node;
 }
 
-/* Finds the first function of each function's module. */
+uint32_t
+lns_call_maker_node (LnsCallMaker *maker, uint32_t parent, uint32_t function)
+{
+  const uint64_t key = (uint64_t)(uint32_t)(parent + 1) << 32 | function;
+  uint64_t found = lns_id_map_number (&maker->child_of, key);
+  if (found == 0)
+    {
+      found = (uint64_t)lns_call_maker_new_node (maker, parent, function) + 1;
+      lns_id_map_set_number (&maker->child_of, key, found);
+    }
+  return (uint32_t)(found - 1);
+}
+
+/* Finds the first function of each function's module. Each process and thread is a module of its own. */
 static void
 find_modules (LnsCallTree *tree)
 {
@@ -70,8 +77,10 @@ find_modules (LnsCallTree *tree)
   tree->first_of_module = lns_calloc (tree->n_functions, sizeof *tree->first_of_module);
   for (uint32_t i = 0; i < tree->n_functions; i++)
     {
+      const LnsCallFunction *it = &tree->functions[i];
+      const bool is_own = it->sort == LNS_CALL_PROCESS || it->sort == LNS_CALL_THREAD;
       const uint64_t key =
-          (uint64_t)tree->functions[i].sort << 33 | (1 + (uint64_t)tree->functions[i].module);
+          (uint64_t)it->sort << 33 | (1 + (uint64_t)(is_own ? it->symbol : it->module));
       if (lns_id_map_number (&firsts, key) == 0)
         lns_id_map_set_number (&firsts, key, 1 + (uint64_t)i);
       tree->first_of_module[i] = (uint32_t)lns_id_map_number (&firsts, key) - 1;

@@ -27,6 +27,9 @@ uint32_t lns_call_maker_function (LnsCallMaker *maker, LnsCallFunction function)
 /* Whether N more nodes make no tree that is larger than any recording's. */
 bool lns_call_maker_has_room (const LnsCallMaker *maker, size_t n);
 
+/* A new node of FUNCTION below PARENT, which may be LNS_ID_NONE and has none of it; not to be looked for again. O(1). */
+uint32_t lns_call_maker_new_node (LnsCallMaker *maker, uint32_t parent, uint32_t function);
+
 /* The node of FUNCTION below PARENT, which may be LNS_ID_NONE; added unless it is there. O(1). */
 uint32_t lns_call_maker_node (LnsCallMaker *maker, uint32_t parent, uint32_t function);
 

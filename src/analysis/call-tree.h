@@ -15,7 +15,7 @@
 #include "src/base/format.h"
 #include "src/store/read/report.h"
 
-/* What a function of a tree is. All but the first are of trees of GPU time (facts/gpu-time.h). */
+/* What a function of a tree is. From the range on, and up to the threads, all are of trees of GPU time (facts/gpu-time.h). */
 typedef enum
 {
   LNS_CALL_CODE,  /* a function of a program: symbol is its name, module the path of its file */
@@ -26,6 +26,8 @@ typedef enum
   LNS_CALL_GRAPH,
   LNS_CALL_NO_RANGE, /* what a thread launched outside of ranges: symbol is the thread instance */
   LNS_CALL_NO_LAUNCH, /* what was launched by calls that were not recorded: symbol is the process instance */
+  LNS_CALL_THREAD,  /* of a tree by thread: symbol is the thread instance */
+  LNS_CALL_PROCESS, /* the same with the process instance */
   LNS_N_CALL_SORTS
 } LnsCallSort;
 
@@ -47,18 +49,34 @@ typedef struct
   bool is_in_again;  /* a node above it has a function of the same module */
 } LnsCallTreeNode;
 
+/* A call chain of a lane, and the node of its innermost function there, or LNS_ID_NONE. */
+typedef struct
+{
+  uint32_t chain; /* the number that samples have for it, less 1 */
+  uint32_t node;
+} LnsCallEnd;
+
+typedef struct
+{
+  LnsCallEnd *items;
+  size_t n;
+} LnsCallEnds;
+
 typedef struct
 {
   LnsReport *report; /* borrowed */
   LnsCallFunction *functions;
-  uint32_t *first_of_module; /* by function: the first function of its sort and module */
+  /* By function: the first of its sort and module; each process and thread is the first of its own. */
+  uint32_t *first_of_module;
   LnsCallTreeNode *nodes; /* node 0 is the first outermost function; its siblings are the others */
   uint32_t n_functions, n_nodes;
   /* By the number that samples have for their call chain, less 1: the node of its innermost function, or LNS_ID_NONE. The
-   * number is of a call node of the report, or of a chain that an import keeps. */
+   * number is of a call node of the report, or of a chain that an import keeps. NULL if the tree is by thread. */
   uint32_t *node_of;
   bool *is_whole; /* by the same: its callers are known up to where the thread begins */
   uint32_t n_chains;
+  LnsCallEnds *ends_of; /* by lane: the chains of its samples; NULL unless the tree is by thread */
+  uint32_t n_lanes;     /* of `ends_of` */
 } LnsCallTree;
 
 /* Makes the tree of REPORT, which must outlive it; a report without call chains has an empty one. CANCEL may be NULL.
@@ -66,6 +84,13 @@ typedef struct
  * thread. O(call nodes × inlined calls at their places). */
 LnsCallTree *lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
     __attribute__ ((warn_unused_result));
+
+/* The same with the processes of the samples of KIND as its outermost functions, below them their threads, and below each of
+ * these the functions that samples found it in. Reads all samples of the report. O(samples + nodes). */
+LnsCallTree *lns_call_tree_new_by_thread (LnsReport *report,
+                                          LnsLaneKind kind,
+                                          const atomic_bool *cancel,
+                                          LnsError *error) __attribute__ ((warn_unused_result));
 void lns_call_tree_free (LnsCallTree *tree); /* NULL is fine */
 
 /* Which samples are summed up. */
@@ -97,7 +122,7 @@ typedef struct
   uint64_t n_whole; /* with a chain that LnsCallTree.is_whole; 0 after lns_call_sums_keep () */
 } LnsCallSums;
 
-/* Sums up the samples that QUERY asks for. CANCEL may be NULL. Returns false and fills ERROR if a chunk is damaged or the
+/* Sums up the samples that QUERY asks for: of a tree by thread, those of its kind. CANCEL may be NULL. Returns false and fills ERROR if a chunk is damaged or the
  * call was cancelled; RET_SUMS is then empty. Any thread. O(log n) a lane, the samples within the time, and the nodes. */
 bool lns_call_tree_sum (const LnsCallTree *tree,
                         const LnsCallQuery *query,
@@ -106,7 +131,8 @@ bool lns_call_tree_sum (const LnsCallTree *tree,
                         LnsError *error) __attribute__ ((warn_unused_result));
 void lns_call_sums_clear (LnsCallSums *sums);
 
-/* The sums of BY_CHAIN, what was counted by the number of the call chain, 0: without one. To be cleared. O(chains + nodes). */
+/* The sums of BY_CHAIN, what was counted by the number of the call chain, 0: without one; TREE is not by thread. To be cleared.
+ * O(chains + nodes). */
 LnsCallSums lns_call_tree_fold (const LnsCallTree *tree, const uint64_t *by_chain);
 
 /* "97.3 %": how many of the samples of KIND with a call chain have all callers. NULL if none has a chain, or where it is not

@@ -103,6 +103,33 @@ write_report (const char *path, long n)
   fixture_finish (writer, n / N_THREADS * PERIOD_NS);
 }
 
+/* How long the tree by thread takes, its sums, and its flame graph. */
+static void
+measure_by_thread (LnsReport *report)
+{
+  const LnsCallQuery query = { LNS_LANE_CPU_SAMPLE, INT64_MIN, INT64_MAX, NULL };
+  LnsError error = { 0 };
+  LnsCallSums sums;
+  int64_t at_ns[4] = { lns_monotonic_ns () };
+  LnsCallTree *tree = lns_call_tree_new_by_thread (report, query.kind, NULL, &error);
+  at_ns[1] = lns_monotonic_ns ();
+  if (tree == NULL || !lns_call_tree_sum (tree, &query, NULL, &sums, &error))
+    {
+      fprintf (stderr, "functions-bench: %s\n", error.message);
+      exit (1);
+    }
+  at_ns[2] = lns_monotonic_ns ();
+  LnsCallBranches *down = lns_call_branches_new (tree, &sums, false, false);
+  lns_call_branches_grow_wide (down, sums.n_samples / 2000, NULL);
+  at_ns[3] = lns_monotonic_ns ();
+  printf (", \"thread_tree_ns\": %" PRId64 ", \"thread_sum_ns\": %" PRId64
+          ", \"thread_flame_graph_ns\": %" PRId64,
+          at_ns[1] - at_ns[0], at_ns[2] - at_ns[1], at_ns[3] - at_ns[2]);
+  lns_call_branches_free (down);
+  lns_call_sums_clear (&sums);
+  lns_call_tree_free (tree);
+}
+
 static void
 measure (const char *path)
 {
@@ -130,9 +157,11 @@ measure (const char *path)
   lns_call_branches_grow (up, 0);
   at_ns[4] = lns_monotonic_ns ();
   printf ("{\"samples\": %" PRIu64 ", \"tree_ns\": %" PRId64 ", \"sum_ns\": %" PRId64
-          ", \"flame_graph_ns\": %" PRId64 ", \"bottom_up_ns\": %" PRId64 "}\n",
+          ", \"flame_graph_ns\": %" PRId64 ", \"bottom_up_ns\": %" PRId64,
           sums.n_samples, at_ns[1] - at_ns[0], at_ns[2] - at_ns[1], at_ns[3] - at_ns[2],
           at_ns[4] - at_ns[3]);
+  measure_by_thread (report);
+  printf ("}\n");
   lns_call_branches_free (down);
   lns_call_branches_free (up);
   lns_call_sums_clear (&sums);

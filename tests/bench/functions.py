@@ -28,7 +28,8 @@ def main():
         sys.exit(f"bench functions: {rounds[0]['samples']} samples were counted")
     for one in rounds:
         print(f"{one['tree_ns'] / 1e6:.0f} ms for the tree, {one['sum_ns'] / 1e6:.0f} ms for {one['samples']} samples, "
-              f"{one['flame_graph_ns'] / 1e6:.1f} ms for a flame graph, {one['bottom_up_ns'] / 1e6:.1f} ms for the functions from the bottom up")
+              f"{one['flame_graph_ns'] / 1e6:.1f} ms for a flame graph, {one['bottom_up_ns'] / 1e6:.1f} ms for the functions from the bottom up; "
+              f"by thread: {one['thread_tree_ns'] / 1e6:.0f}, {one['thread_sum_ns'] / 1e6:.0f} and {one['thread_flame_graph_ns'] / 1e6:.1f} ms")
     print(json.dumps({"samples": rounds[0]["samples"], **{
         name.replace("_ns", "_ms"): round(sorted(one[name] for one in rounds)[1] / 1e6, 1) for name in rounds[0] if name.endswith("_ns")}}))
 

@@ -298,6 +298,27 @@ def test_tree():
         assert +got == wanted, (got, wanted)
 
 
+def test_tree_by_thread():
+    """Below processes and threads, whose numbers are those of SQL by thread."""
+    with recorded() as folder:
+        tree = list(paths_of(stats(folder, "sample_tree:threads")))
+        got = {path: int(row["Total"]) for path, row in tree if int(row["Depth"]) <= 1}
+        out = subprocess.run([tap.LANESCOPE, "sql", folder.file("r.rep"), """
+            SELECT p.name || ' (' || p.pid || ') in ', t.value || ' (' || (e.globalTid % 0x1000000) || ') in ', count(*) FROM COMPOSITE_EVENTS e
+            JOIN PROCESSES p ON p.globalPid = e.globalTid / 0x1000000 * 0x1000000
+            JOIN ThreadNames n USING (globalTid) JOIN StringIds t ON t.id = n.nameId
+            WHERE e.id IN (SELECT id FROM SAMPLING_CALLCHAINS) GROUP BY e.globalTid"""], capture_output=True, text=True, check=True).stdout
+        wanted = collections.Counter()
+        for process, thread, n in (line.split("\t") for line in out.splitlines()):
+            wanted[process,] += int(n)
+            wanted[process, thread] += int(n)
+        assert got == wanted and (len(got) > 4) == (REFUSAL is None), (got, wanted)
+        whole = collections.Counter()
+        for path, row in tree:
+            whole[path[2:]] += int(row["Self"])
+        assert +whole == collections.Counter({path: int(row["Self"]) for path, row in paths_of(stats(folder, "sample_tree")) if int(row["Self"]) > 0}), (whole, tree)
+
+
 def test_tree_from_the_bottom_up():
     with recorded() as folder:
         got = {path: (int(row["Total"]), int(row["Self"])) for path, row in paths_of(stats(folder, "sample_tree:bottom-up"))}
@@ -339,7 +360,7 @@ def test_rows_below_a_minimum():
             assert sum(int(row["Self"]) for row in got.values()) == n, got
     for bad in "min=", "min=x", "min=101", "min=-1", "bottom", "modules=1":
         run = subprocess.run([tap.LANESCOPE, "stats", "-r", f"sample_tree:{bad}", "none.rep"], capture_output=True, text=True, check=False)
-        assert run.returncode == 125 and "write sample_tree[:bottom-up][:modules][:min=PERCENT]" in run.stderr, (bad, run)
+        assert run.returncode == 125 and "write sample_tree[:bottom-up][:modules][:threads][:min=PERCENT]" in run.stderr, (bad, run)
 
 
 def test_sums_of_a_time():

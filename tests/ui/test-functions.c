@@ -394,6 +394,70 @@ samples_are_shown_one_after_the_other (void)
   WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
 }
 
+static void
+functions_stand_below_their_threads (void)
+{
+  static const char *const whole = "solver (77) 99.3 % 1,490\n"
+                                   "  main (77) 66.0 % 990\n"
+                                   "    main 66.0 % 6.0 % 990 solver\n"
+                                   "      solve 40.0 % 600 solver\n"
+                                   "        step 40.0 % 600 solver\n"
+                                   "          sin 40.0 % 40.0 % 600 libm.so\n"
+                                   "      report 20.0 % 300 solver\n"
+                                   "  worker (78) 33.3 % 500\n";
+  GtkSelectionModel *selection = gtk_column_view_get_model (
+      GTK_COLUMN_VIEW (find_widget (GTK_WIDGET (table), GTK_TYPE_COLUMN_VIEW)));
+
+  show ("top-down");
+  g_settings_set_boolean (settings, "functions-by-thread", TRUE);
+  WAIT_FOR_ROWS (whole);
+  /* 8 s to 10 s: 100 of report, 90 of main, 10 without chain; 100 of worker. What is unfolded stays so. */
+  lns_view_set_time_selection (view, 8 * SECOND, 10 * SECOND);
+  WAIT_FOR_ROWS ("solver (77) 96.7 % 290\n"
+                 "  main (77) 63.3 % 190\n"
+                 "    main 63.3 % 30.0 % 190 solver\n"
+                 "      report 33.3 % 100 solver\n"
+                 "  worker (78) 33.3 % 100\n");
+  lns_view_clear_time_selection (view);
+  WAIT_FOR_ROWS (whole);
+  /* The first sample of worker. */
+  gtk_selection_model_select_item (selection, 7, TRUE);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
+  WAIT_FOR (sample_is (1, 0));
+  set_filter ("worker");
+  WAIT_FOR (label_with (pane, "500 of 1,500 samples") != NULL);
+  WAIT_FOR_ROWS ("solver (77) 33.3 % 500\n"
+                 "  worker (78) 33.3 % 500\n");
+  set_filter ("");
+  WAIT_FOR_ROWS (whole);
+  /* Threads are no modules of their functions, nor of each other. */
+  g_settings_set_boolean (settings, "functions-by-module", TRUE);
+  WAIT_FOR_ROWS ("solver (77) 99.3 % 1,490\n"
+                 "  main (77) 66.0 % 990\n"
+                 "    solver 66.0 % 6.0 % 990 solver\n"
+                 "      libm.so 40.0 % 40.0 % 600 libm.so\n"
+                 "      (no module) 20.0 % 20.0 % 300\n"
+                 "  worker (78) 33.3 % 500\n");
+  g_settings_reset (settings, "functions-by-module");
+  show ("flat");
+  WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
+                 "step 66.7 % 26.7 % 1,000 solver\n"
+                 "format 20.0 % 20.0 % 300\n"
+                 "solve 73.3 % 6.7 % 1,100 solver\n"
+                 "main 66.0 % 6.0 % 990 solver\n"
+                 "solver (77) 99.3 % 1,490\n"
+                 "main (77) 66.0 % 990\n"
+                 "start 33.3 % 500 solver\n"
+                 "worker (78) 33.3 % 500\n"
+                 "report 20.0 % 300 solver\n");
+  show ("flame");
+  /* Of 1,490: main 990, then worker, each above its functions. */
+  WAIT_FOR (gtk_widget_get_mapped (GTK_WIDGET (flame)) && bar_is (4, 0.4, "solve"));
+  LNS_CHECK (bar_is (3, 0.66, "main") && bar_is (3, 0.67, "start") && bar_is (6, 0.4, "sin"));
+  g_settings_reset (settings, "functions-by-thread");
+  WAIT_FOR (bar_is (1, 0.66, "main") && bar_is (1, 0.67, "start"));
+}
+
 /* What is written onto the time that a thread runs. */
 static void
 a_stretch_is_called_by_most_of_its_samples (void)
@@ -612,6 +676,7 @@ main (int argc, char **argv)
   LNS_TEST (bars_are_as_wide_as_their_samples);
   LNS_TEST (a_bar_fills_the_width_and_back);
   LNS_TEST (samples_are_shown_one_after_the_other);
+  LNS_TEST (functions_stand_below_their_threads);
   LNS_TEST (a_stretch_is_called_by_most_of_its_samples);
   open_pane (GTK_WINDOW (window), report_paths[1]);
   LNS_TEST (gpu_time_is_chosen_beside_samples);

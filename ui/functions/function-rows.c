@@ -44,6 +44,13 @@ compare_strings (const LnsFunctionRows *self, uint32_t a, uint32_t b)
   return memcmp (ta, tb, MIN (na, nb)) ?: LNS_COMPARE (na, nb);
 }
 
+/* Whether FUNCTION is a process or thread, whose symbol is a number. */
+static gboolean
+is_owner (const LnsCallFunction *function)
+{
+  return function->sort == LNS_CALL_PROCESS || function->sort == LNS_CALL_THREAD;
+}
+
 static int
 compare_by (const LnsFunctionRows *self,
             LnsFunctionColumn column,
@@ -55,6 +62,9 @@ compare_by (const LnsFunctionRows *self,
   switch (column)
     {
     case LNS_FUNCTION_COLUMN_NAME:
+      if (is_owner (&functions[a->function]) || is_owner (&functions[b->function]))
+        return LNS_COMPARE (functions[a->function].sort, functions[b->function].sort)
+                   ?: LNS_COMPARE (functions[a->function].symbol, functions[b->function].symbol);
       return self->sums->is_by_module ? compare_strings (self, functions[a->function].module,
                                                          functions[b->function].module)
                                       : compare_strings (self, functions[a->function].symbol,
@@ -343,7 +353,7 @@ lns_function_rows_set_sums (LnsFunctionRows *self, LnsFunctionSums *sums)
   self->sums = sums != NULL ? lns_function_sums_ref (sums) : NULL;
   if (old != NULL && sums != NULL &&
       (old->is_by_module != sums->is_by_module || old->source != sums->source ||
-       old->strips_numbers != sums->strips_numbers))
+       old->is_by_thread != sums->is_by_thread || old->strips_numbers != sums->strips_numbers))
     for (int i = 0; i < 2; i++)
       {
         g_hash_table_remove_all (self->expanded[i]);

@@ -39,9 +39,10 @@ struct _LnsFunctionsPane
   GtkLabel *count;
   GtkSpinner *spinner;
   GtkAdjustment *least;
-  GtkDropDown *sources;      /* hidden where there is nothing to choose */
-  GArray *source_of;         /* owned: of LnsFunctionsSource, by place in it */
-  GtkWidget *by_module;      /* where samples are counted */
+  GtkDropDown *sources; /* hidden where there is nothing to choose */
+  GArray *source_of;    /* owned: of LnsFunctionsSource, by place in it */
+  GtkWidget *by_module; /* where samples are counted, as the next one */
+  GtkWidget *by_thread;
   GtkWidget *strips_numbers; /* where GPU time is counted */
   GtkLabel *reading;
   GtkEditable *filter;
@@ -272,6 +273,7 @@ update_pages (LnsFunctionsPane *self, const LnsFunctionSums *sums)
       show_error (self->no_match_page, text);
     }
   gtk_widget_set_visible (self->by_module, !is_gpu);
+  gtk_widget_set_visible (self->by_thread, !is_gpu);
   gtk_widget_set_visible (self->strips_numbers, is_gpu);
 }
 
@@ -391,6 +393,8 @@ settings_cb (GSettings *settings, const char *key, LnsFunctionsPane *self)
 
   lns_functions_set_by_module (self->functions,
                                g_settings_get_boolean (settings, "functions-by-module"));
+  lns_functions_set_by_thread (self->functions,
+                               g_settings_get_boolean (settings, "functions-by-thread"));
   lns_functions_set_strips_numbers (self->functions,
                                     g_settings_get_boolean (settings, "functions-strip-numbers"));
   lns_flame_graph_set_upwards (self->flame_graph,
@@ -409,7 +413,8 @@ static void
 add_actions (LnsFunctionsPane *self)
 {
   static const char *const keys[] = { "functions-view", "functions-by-module",
-                                      "functions-strip-numbers", "functions-flame-upwards" };
+                                      "functions-by-thread", "functions-strip-numbers",
+                                      "functions-flame-upwards" };
   g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
 
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
@@ -532,6 +537,7 @@ lns_functions_pane_class_init (LnsFunctionsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, least);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, sources);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, by_module);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, by_thread);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, strips_numbers);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, reading);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, empty_page);

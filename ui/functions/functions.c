@@ -12,7 +12,7 @@
 #include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/tables/lanes.h"
-#include "ui/model/display-text.h"
+#include "ui/functions/function-name.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/name-match.h"
@@ -21,6 +21,17 @@
 
 /* The worker makes branches down to this share of all samples: what a wide flame graph shows at once. */
 #define GROWN_SHARE 2000
+
+/* The trees that are kept. */
+typedef enum
+{
+  TREE_OF_SAMPLES, /* of CPUs, and of Python */
+  TREE_OF_CPU_BY_THREAD,
+  TREE_OF_PYTHON_BY_THREAD,
+  TREE_OF_GPU,
+  TREE_OF_GPU_STRIPPED,
+  N_TREES
+} TreePlace;
 
 /* What several sums use, each in a box that counts its references. */
 typedef struct
@@ -52,9 +63,10 @@ struct _LnsFunctions
   LnsFunctionsSource source;
   char *filter; /* owned */
   gboolean is_by_module;
+  gboolean is_by_thread;
   gboolean strips_numbers;
 
-  Tree *trees[3];        /* owned, or NULL: not made yet; see tree_place () */
+  Tree *trees[N_TREES];  /* owned, or NULL: not made yet */
   Counted *counted;      /* owned, or NULL: samples have to be read */
   LnsFunctionSums *sums; /* owned; the last, or NULL */
   GCancellable *summing; /* owned; or NULL */
@@ -91,6 +103,8 @@ hue_of (const LnsCallFunction *function, unsigned n_before)
       return 4;
     case LNS_CALL_SET:
       return 6;
+    case LNS_CALL_PROCESS:
+    case LNS_CALL_THREAD:
     case LNS_CALL_NO_RANGE:
     case LNS_CALL_NO_LAUNCH:
       return 8;
@@ -195,6 +209,7 @@ typedef struct
   bool *threads;        /* owned; of the query */
   LnsNameMatch *filter; /* owned, or NULL */
   LnsFunctionsSource source;
+  TreePlace place; /* of the tree */
   gboolean is_by_module, strips_numbers;
   LnsFunctionSums *sums; /* owned; or NULL and ERROR */
   LnsError error;
@@ -213,55 +228,6 @@ summing_free (gpointer data)
   g_free (it);
 }
 
-/* NAME with an N for each of its numbers: "layers.N". Free with g_free (). */
-static char *
-without_numbers (const char *name)
-{
-  GString *text = g_string_new (NULL);
-
-  for (const char *at = name; *at != '\0'; at++)
-    if (!g_ascii_isdigit (*at))
-      g_string_append_c (text, *at);
-    else if (!g_ascii_isdigit (at[1]))
-      g_string_append_c (text, 'N');
-  return g_string_free (text, FALSE);
-}
-
-/* The name of what is not code, as it is shown, on bars if IS_ON_BAR. Free with g_free (). */
-static char *
-other_name (LnsReport *report, const LnsCallFunction *function, gboolean is_on_bar)
-{
-  static const LnsLaneKind lane_kinds[LNS_N_CALL_SORTS] = {
-    [LNS_CALL_RANGE] = LNS_LANE_NVTX_PUSH_POP, [LNS_CALL_KERNEL] = LNS_LANE_CUDA_KERNEL,
-    [LNS_CALL_COPY] = LNS_LANE_CUDA_MEMCPY,    [LNS_CALL_SET] = LNS_LANE_CUDA_MEMSET,
-    [LNS_CALL_GRAPH] = LNS_LANE_CUDA_GRAPH,
-  };
-  g_autofree char *name = NULL;
-  size_t size_bytes;
-
-  switch ((LnsCallSort)function->sort)
-    {
-    case LNS_CALL_NO_RANGE:
-      name = lns_event_text_thread (report, function->symbol);
-      /* Translators: a thread, which asked for GPU work outside of NVTX ranges: "loader (4711): no range" */
-      return g_strdup_printf (_ ("%s: no range"), name);
-    case LNS_CALL_NO_LAUNCH:
-      name = lns_event_text_process (report, function->symbol);
-      /* Translators: a process, of which the CUDA calls that launched GPU work were not recorded */
-      return g_strdup_printf (_ ("%s: launch not recorded"), name);
-    default:
-      break;
-    }
-  const char *whole = lns_report_string (report, function->symbol, &size_bytes);
-  const LnsNames names = function->sort == LNS_CALL_KERNEL ? LNS_NAMES_KERNELS : LNS_NAMES_OWN;
-  const char *shown = is_on_bar ? lns_event_bar_name (names, whole, &size_bytes)
-                                : lns_event_short_name (names, whole, &size_bytes);
-  if (size_bytes == 0)
-    return g_strdup (lns_event_kind_name (lane_kinds[function->sort]));
-  name = lns_display_text (shown, size_bytes, TRUE);
-  return function->is_many ? without_numbers (name) : g_steal_pointer (&name);
-}
-
 /* Whether FILTER finds FUNCTION or its module, by which alone it looks if IS_BY_MODULE. */
 static bool
 function_matches (const Summing *it, LnsReport *report, const LnsCallFunction *function)
@@ -270,7 +236,7 @@ function_matches (const Summing *it, LnsReport *report, const LnsCallFunction *f
 
   if (function->sort != LNS_CALL_CODE)
     {
-      g_autofree char *name = other_name (report, function, FALSE);
+      g_autofree char *name = lns_function_other_name (report, function, FALSE);
       return lns_name_match_test (it->filter, name, strlen (name));
     }
   const char *text = lns_report_string (report, function->symbol, &size_bytes);
@@ -318,6 +284,7 @@ make_sums (const Summing *it, const atomic_bool *cancel)
   sums->source = it->source;
   sums->tree = tree;
   sums->is_by_module = it->is_by_module;
+  sums->is_by_thread = tree->ends_of != NULL;
   sums->strips_numbers = it->tree->gpu_time != NULL && it->tree->gpu_time->strips_numbers;
   sums->n_samples = counted->n_samples;
   sums->n_without_chain = counted->n_without_chain;
@@ -346,8 +313,11 @@ make_tree (Summing *it, LnsWorker *worker)
   if (it->source == LNS_FUNCTIONS_OF_GPU)
     gpu_time =
         lns_gpu_time_new (worker->report, it->strips_numbers, &worker->cancelled, &it->error);
-  else
+  else if (it->place == TREE_OF_SAMPLES)
     tree = lns_call_tree_new (worker->report, &worker->cancelled, &it->error);
+  else
+    tree = lns_call_tree_new_by_thread (worker->report, it->query.kind, &worker->cancelled,
+                                        &it->error);
   if (tree == NULL && gpu_time == NULL)
     return false;
   it->tree = tree_new (tree, gpu_time);
@@ -385,11 +355,21 @@ set_state (LnsFunctions *self, LnsFunctionsState state, const char *message)
   g_signal_emit (self, signals[CHANGED], 0);
 }
 
-/* Where trees of SOURCE are kept: one of samples, and two of GPU time. */
-static Tree **
-tree_place (LnsFunctions *self, LnsFunctionsSource source, gboolean strips_numbers)
+/* Where the tree that is asked for is kept. */
+static TreePlace
+tree_place (LnsFunctions *self)
 {
-  return &self->trees[source != LNS_FUNCTIONS_OF_GPU ? 0 : strips_numbers ? 1 : 2];
+  switch (self->source)
+    {
+    case LNS_FUNCTIONS_OF_GPU:
+      return self->strips_numbers ? TREE_OF_GPU_STRIPPED : TREE_OF_GPU;
+    case LNS_FUNCTIONS_OF_PYTHON:
+      return self->is_by_thread ? TREE_OF_PYTHON_BY_THREAD : TREE_OF_SAMPLES;
+    case LNS_FUNCTIONS_OF_CPU:
+    case LNS_N_FUNCTIONS_SOURCES:
+      break;
+    }
+  return self->is_by_thread ? TREE_OF_CPU_BY_THREAD : TREE_OF_SAMPLES;
 }
 
 static void
@@ -404,7 +384,7 @@ summed_cb (gpointer job, gpointer owner)
       lns_function_sums_unref (self->sums);
       self->sums = g_steal_pointer (&it->sums);
     }
-  Tree **tree = tree_place (self, it->source, it->strips_numbers);
+  Tree **tree = &self->trees[it->place];
   if (*tree == NULL && it->tree != NULL)
     *tree = g_atomic_rc_box_acquire (it->tree);
   if (self->counted == NULL && it->counted != NULL)
@@ -469,7 +449,8 @@ update (LnsFunctions *self)
   job->strips_numbers = self->strips_numbers;
   job->filter =
       *self->filter != '\0' ? lns_name_match_new (self->filter, false, false, NULL) : NULL;
-  Tree *tree = *tree_place (self, self->source, self->strips_numbers);
+  job->place = tree_place (self);
+  Tree *tree = self->trees[job->place];
   if (tree != NULL)
     job->tree = g_atomic_rc_box_acquire (tree);
   if (self->counted != NULL)
@@ -570,6 +551,16 @@ lns_functions_set_by_module (LnsFunctions *self, gboolean is_by_module)
     return;
   self->is_by_module = is_by_module;
   change (self, TRUE);
+}
+
+void
+lns_functions_set_by_thread (LnsFunctions *self, gboolean is_by_thread)
+{
+  if (self->is_by_thread == is_by_thread)
+    return;
+  self->is_by_thread = is_by_thread;
+  if (self->source != LNS_FUNCTIONS_OF_GPU)
+    change (self, FALSE);
 }
 
 void
@@ -778,15 +769,8 @@ lns_functions_module_hue (LnsFunctions *self, uint32_t function)
 char *
 lns_functions_name (LnsFunctions *self, uint32_t function)
 {
-  const LnsCallFunction *it = &self->sums->tree->functions[function];
-  const gboolean is_unknown = it->symbol != 0 && it->symbol == it->module; /* of an import */
-
-  if (it->sort != LNS_CALL_CODE)
-    return other_name (lns_view_get_report (self->view), it, FALSE);
-  if (!self->sums->is_by_module && !is_unknown)
-    return lns_event_text_string (lns_view_get_report (self->view), it->symbol, true);
-  g_autofree char *name = lns_functions_module_name (self, function);
-  return self->sums->is_by_module ? g_steal_pointer (&name) : g_strconcat (name, "+0x…", NULL);
+  return lns_function_name (lns_view_get_report (self->view),
+                            &self->sums->tree->functions[function], self->sums->is_by_module);
 }
 
 char *
@@ -794,44 +778,23 @@ lns_functions_bar_name (LnsFunctions *self, uint32_t function)
 {
   const LnsCallFunction *it = &self->sums->tree->functions[function];
 
-  return it->sort != LNS_CALL_CODE ? other_name (lns_view_get_report (self->view), it, TRUE)
-                                   : lns_functions_name (self, function);
+  return it->sort != LNS_CALL_CODE
+             ? lns_function_other_name (lns_view_get_report (self->view), it, TRUE)
+             : lns_functions_name (self, function);
 }
 
 char *
 lns_functions_module (LnsFunctions *self, uint32_t function)
 {
-  static const char *const names[LNS_N_CALL_SORTS] = {
-    [LNS_CALL_RANGE] = N_ ("NVTX ranges"),
-    [LNS_CALL_KERNEL] = N_ ("Kernels"),
-    [LNS_CALL_COPY] = N_ ("Copies"),
-    [LNS_CALL_SET] = N_ ("Memsets"),
-    [LNS_CALL_GRAPH] = N_ ("CUDA graphs"),
-    [LNS_CALL_NO_RANGE] = N_ ("Outside of ranges"),
-    [LNS_CALL_NO_LAUNCH] = N_ ("Launch not recorded"),
-  };
-  const LnsCallFunction *it = &self->sums->tree->functions[function];
-
-  if (it->module != 0)
-    {
-      LnsReport *report = lns_view_get_report (self->view);
-      g_autofree char *name = lns_event_text_string (report, it->module, true);
-      const char *category = lns_event_category_name (report, name);
-      return it->sort == LNS_CALL_CODE ? g_steal_pointer (&name)
-             : category != NULL        ? g_strdup (category)
-                                       : g_strdup_printf ("NVTX: %s", name);
-    }
-  return g_strdup (names[it->sort] != NULL ? _ (names[it->sort]) : "");
+  return lns_function_module (lns_view_get_report (self->view),
+                              &self->sums->tree->functions[function]);
 }
 
 char *
 lns_functions_module_name (LnsFunctions *self, uint32_t function)
 {
-  g_autofree char *path = lns_functions_module (self, function);
-
-  if (self->sums->tree->functions[function].sort != LNS_CALL_CODE)
-    return g_steal_pointer (&path);
-  return *path != '\0' ? g_path_get_basename (path) : g_strdup (_ ("(no module)"));
+  return lns_function_module_name (lns_view_get_report (self->view),
+                                   &self->sums->tree->functions[function]);
 }
 
 char *

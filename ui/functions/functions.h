@@ -38,6 +38,7 @@ typedef struct
   char share_whole
       [LNS_FORMAT_SIZE]; /* lns_call_sums_share_whole () without a filter; "" = not known */
   bool is_by_module;
+  bool is_by_thread;       /* processes and threads are the outermost functions */
   bool strips_numbers;     /* even if that was not asked for, where there are too many names */
   LnsCallCount *functions; /* by function, or by first function of a module */
   bool *matches;           /* by function: whether the filter finds it; NULL = no filter */
@@ -86,6 +87,9 @@ const char *lns_functions_get_threads_title (LnsFunctions *self); /* NULL: all o
 void lns_functions_set_filter (LnsFunctions *self, const char *text);
 
 void lns_functions_set_by_module (LnsFunctions *self, gboolean is_by_module);
+
+/* Whether samples are below the processes and threads that they were taken of, which are functions then. */
+void lns_functions_set_by_thread (LnsFunctions *self, gboolean is_by_thread);
 
 /* Whether ranges of GPU time whose names differ by numbers alone are one: layers, steps. */
 void lns_functions_set_strips_numbers (LnsFunctions *self, gboolean strips_numbers);

@@ -33,6 +33,7 @@ typedef struct
   bool is_mangled; /* … or the names of their symbols                                           */
   bool is_bottom_up;  /* functions come before their callers                                    */
   bool is_by_module;  /* files instead of functions                                             */
+  bool is_by_thread;  /* below their processes and threads                                      */
   double min_percent; /* rows with less of all samples are left out; told in a row of their own */
   int64_t n_rows;     /* -1 = all                                                               */
 } LnsStatsArguments;

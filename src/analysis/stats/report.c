@@ -161,7 +161,7 @@ static const LnsStatsMaker makers[] = {
     &_lns_stats_samples },
   { { "sample_tree", N_ ("Sample Call Tree"), NO_SAMPLES,
       N_ ("samples of CPUs by function and its callers, the outermost first"),
-      "[:bottom-up][:modules][:min=PERCENT]", false },
+      "[:bottom-up][:modules][:threads][:min=PERCENT]", false },
     &_lns_stats_sample_tree },
   { { "sched_sum", N_ ("CPU Scheduling Summary"), "CPU scheduling data",
       N_ ("times of threads on CPUs and without, by thread"), "", false },
@@ -232,6 +232,7 @@ read_argument (const char *list, const char *text, size_t size, LnsStatsArgument
   arguments->is_mangled |= IS ("mangled");
   arguments->is_bottom_up |= IS ("bottom-up");
   arguments->is_by_module |= IS ("modules");
+  arguments->is_by_thread |= IS ("threads");
 #undef IS
 #undef BEGINS
   if (end != NULL && (n == size || end != text + size))

@@ -5,6 +5,7 @@
 
 /* sample_sum and sample_tree: samples of CPUs by function, and by who called it. */
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ typedef struct
   uint32_t
       symbol; /* string id, or LNS_ID_NONE: samples without a call chain, or rows that are left out */
   uint32_t module;
+  LnsCallSort sort; /* of a process or thread the symbol is its instance */
   uint32_t depth;
   uint32_t n_left_out;
   LnsCallCount count;
@@ -47,9 +49,11 @@ add_row (Work *work, uint32_t function, uint32_t depth, LnsCallCount count)
   };
   if (function != LNS_ID_NONE)
     {
-      row->module = work->tree->functions[function].module;
+      const LnsCallFunction *it = &work->tree->functions[function];
+      row->module = it->module;
+      row->sort = it->sort;
       row->symbol =
-          work->arguments->is_by_module ? row->module : work->tree->functions[function].symbol;
+          work->arguments->is_by_module && it->sort == LNS_CALL_CODE ? it->module : it->symbol;
     }
   return row;
 }
@@ -70,7 +74,9 @@ run (LnsStatsResult *result, void (*list) (Work *work), const atomic_bool *cance
                                .end_ns = INT64_MAX };
   Work work = { .arguments = &result->arguments,
                 .cancel = cancel,
-                .tree = lns_call_tree_new (report, cancel, error) };
+                .tree = result->arguments.is_by_thread
+                            ? lns_call_tree_new_by_thread (report, query.kind, cancel, error)
+                            : lns_call_tree_new (report, cancel, error) };
 
   if (work.tree == NULL)
     return false;
@@ -98,6 +104,35 @@ percent (uint64_t n, const Row *row)
   return _lns_stats_number (_lns_stats_rounded (100.0 * (double)n / (double)row->n_samples, 1));
 }
 
+/* Appends the process or thread that ROW is of: "loader (4715)". */
+static void
+append_owner (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
+{
+  LnsReport *report = lns_tables_report (result->tables);
+  uint32_t n_processes, n_threads;
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  LnsResultCell name = { 0 };
+  int32_t id = 0;
+  char number[32];
+
+  if (row->sort == LNS_CALL_PROCESS && row->symbol < n_processes)
+    {
+      name = _lns_stats_string (result, processes[row->symbol].name);
+      id = processes[row->symbol].pid;
+    }
+  else if (row->sort == LNS_CALL_THREAD && row->symbol < n_threads)
+    {
+      const LnsThread *thread = &threads[row->symbol];
+      name = _lns_stats_string (result, thread->name);
+      id = thread->tid != 0 ? thread->tid : thread->target_tid;
+    }
+  lns_buffer_append (text, name.bytes, name.size_bytes);
+  const int n =
+      snprintf (number, sizeof number, "%s(%" PRId32 ")", name.size_bytes > 0 ? " " : "", id);
+  lns_buffer_append (text, number, (size_t)n);
+}
+
 /* Appends what ROW is of. */
 static void
 append_name (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
@@ -105,6 +140,11 @@ append_name (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
   static const char nameless[] = "[no call chain]", elsewhere[] = "[no module]";
   char left_out[80], *place = NULL;
   LnsResultCell cell = { 0 };
+  if (row->sort != LNS_CALL_CODE)
+    {
+      append_owner (result, row, text);
+      return;
+    }
   if (row->n_left_out > 0)
     cell = _lns_stats_text (
         left_out, (size_t)snprintf (left_out, sizeof left_out, "[%u more, each below %g %%]",
