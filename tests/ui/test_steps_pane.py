@@ -66,6 +66,19 @@ def test_a_step_stands_beside_the_median():
         app.find("label", lambda text: text.startswith(first[0]) and text.endswith(first[1]))
 
 
+def test_both_tables_are_in_view_whole():
+    """In a window of 1,400 pixels, beside the details, and one of 1,000 without them: the columns of one end where those of the other begin."""
+    for width, last in (1400, "Kind"), (1000, "Median Step"):
+        with harness.App(SAMPLE, size=(width, 860)) as app:
+            app.activate("win.show-steps")
+            steps_table, parts = app.find("tree table", "Steps"), app.find("tree table", "Parts of the Step")
+            app.wait(lambda: parts.find("label", "load"), what="the range in the table")
+            for table, title in (steps_table, "GPU Busy"), (parts, last):
+                x, _, table_width, _ = app.wait(harness.steady(table.extents), what="the place of the table")
+                left, _, title_width, _ = table.find("label", title).extents()
+                assert x <= left and left + title_width <= x + table_width, (width, title, left, title_width, x, table_width)
+
+
 def test_time_on_a_cpu_that_was_not_recorded_is_not_none():
     path = os.path.join(os.environ[harness.SESSION], "known.rep")
     subprocess.run([KNOWN_REPORT, path], check=True)

@@ -238,6 +238,7 @@ lns_step_parts_new (LnsView *view, LnsAnswer *answer)
   self->answer = g_object_ref (answer);
   self->table = LNS_RESULT_VIEW (lns_result_view_new (view, _ ("Parts of the Step")));
   lns_result_view_keep_columns (self->table);
+  lns_result_view_make_narrow (self->table);
   gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->title));
   gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->table));
   adw_bin_set_child (ADW_BIN (self), box);

@@ -24,6 +24,7 @@ struct _LnsStepsPane
   LnsAnswer *answer; /* owned */
   GtkStack *stack;   /* pages "text", "table" */
   GtkWidget *text, *ask;
+  GtkPaned *paned;
   LnsResultView *table;
   LnsStepChart *chart;
   LnsStepParts *parts;
@@ -116,7 +117,13 @@ list_done (gpointer data, gpointer owner)
 {
   Listing *it = data;
 
-  lns_result_view_set (LNS_STEPS_PANE (owner)->table, g_steal_pointer (&it->result));
+  LnsStepsPane *self = owner;
+  const gboolean is_first = lns_result_view_whole_px (self->table) == 0;
+
+  lns_result_view_set (self->table, g_steal_pointer (&it->result));
+  /* What is left is for the other table, which has longer names. */
+  if (is_first)
+    gtk_paned_set_position (self->paned, lns_result_view_whole_px (self->table));
 }
 
 static const LnsJobFuncs list_funcs = { list_work, list_done, listing_free, NULL };
@@ -195,12 +202,13 @@ page_new (LnsStepsPane *self)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0),
             *paned = g_object_new (GTK_TYPE_PANED, "start-child", self->table, "end-child",
-                                   self->parts, "vexpand", TRUE, NULL);
+                                   self->parts, "resize-start-child", FALSE, "vexpand", TRUE, NULL);
 
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->chart), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Durations of the steps"), -1);
   gtk_widget_add_css_class (GTK_WIDGET (self->chart), "step-chart");
   gtk_widget_add_css_class (paned, "panes");
+  self->paned = GTK_PANED (paned);
   gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->chart));
   gtk_box_append (GTK_BOX (box), paned);
   return box;
@@ -221,6 +229,7 @@ lns_steps_pane_new (LnsView *view)
   self->view = g_object_ref (view);
   self->answer = lns_answer_of (view);
   self->table = LNS_RESULT_VIEW (lns_result_view_new (view, _ ("Steps")));
+  lns_result_view_make_narrow (self->table);
   self->chart = LNS_STEP_CHART (lns_step_chart_new (self->answer));
   self->parts = LNS_STEP_PARTS (lns_step_parts_new (view, self->answer));
   gtk_stack_add_named (self->stack, page_new (self), "table");

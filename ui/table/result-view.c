@@ -20,6 +20,11 @@
 #define ARROW_PX        14 /* of a title, beside what a cell has      */
 #define TEXT_CHARS      28
 
+/* The same of a narrow table, and to how many characters texts are cut where there is no room: those of the first column, and others. */
+#define NARROW_PADDING_PX 14
+#define NARROW_CHARS      14
+#define OTHER_CHARS       5
+
 /* GTK 4.8 makes widgets for up to 200 rows at once, also where the table is as high as ten: 100 ms; and to free them takes half of that.
  * So a table begins with SLICE_ROWS rows, gets as many more in each frame, and loses up to FREED_ROWS in each; those after SLICED_ROWS have
  * no widgets, come and go at once. */
@@ -41,6 +46,7 @@ struct _LnsResultView
   GHashTable *cells; /* list items that show something, of all columns, to the id of their column */
   GtkColumnView *table;
   gboolean keeps_columns;
+  gboolean is_narrow;
   guint fitting;   /* tick callback that adds or removes rows, or 0 */
   int wait_frames; /* before it scrolls */
 };
@@ -112,6 +118,25 @@ text_of (const LnsResultColumn *column, const LnsResultCell *cell)
              : g_strdup (lns_format_fixed (value_of (column, cell), (int)column->decimals, text));
 }
 
+/* How many characters of texts in COLUMN are in view however little room there is. */
+static guint
+least_chars (LnsResultView *self, int column)
+{
+  return self->is_narrow
+             ? MIN (self->widths[column], column == 0 ? NARROW_CHARS : (guint)OTHER_CHARS)
+             : self->widths[column];
+}
+
+static GtkWidget *
+text_cell_new (LnsResultView *self, int column, gboolean is_text)
+{
+  GtkWidget *cell = lns_text_cell_new (!is_text, least_chars (self, column));
+
+  if (is_text)
+    gtk_inscription_set_nat_chars (GTK_INSCRIPTION (cell), self->widths[column]);
+  return cell;
+}
+
 static void
 setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
 {
@@ -121,7 +146,7 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn 
 
   gtk_list_item_set_child (item, type == LNS_RESULT_SHARE
                                      ? lns_share_cell_new ()
-                                     : lns_text_cell_new (!is_text, self->widths[column->id]));
+                                     : text_cell_new (self, column->id, is_text));
 }
 
 static guint
@@ -382,6 +407,33 @@ measure (LnsResultView *self, const char *text)
   return width_px;
 }
 
+static int
+padding_px (LnsResultView *self)
+{
+  return self->is_narrow ? NARROW_PADDING_PX : CELL_PADDING_PX;
+}
+
+static int
+title_px (LnsResultView *self, const LnsResultColumn *column)
+{
+  g_autofree char *title = g_markup_printf_escaped ("<b>%s</b>", gettext (column->title));
+  g_autoptr (PangoLayout) bold = gtk_widget_create_pango_layout (GTK_WIDGET (self), NULL);
+  int width_px;
+
+  pango_layout_set_markup (bold, title, -1);
+  pango_layout_get_pixel_size (bold, &width_px, NULL);
+  return width_px + ARROW_PX;
+}
+
+/* Whether LOW and HIGH are in one unit: then what is between them is no longer than they are. */
+static gboolean
+have_one_unit (const char *low, const char *high)
+{
+  const char *of_low = strrchr (low, ' '), *of_high = strrchr (high, ' ');
+
+  return of_low != NULL && of_high != NULL && strcmp (of_low, of_high) == 0;
+}
+
 /* How wide COLUMN, of numbers, is: its title, and any number from its smallest to its largest, fit in. */
 static int
 number_width_px (LnsResultView *self, unsigned column)
@@ -397,15 +449,12 @@ number_width_px (LnsResultView *self, unsigned column)
                         : of->type == LNS_RESULT_BYTES  ? "1023.9 MiB"
                                                         : "";
 
-  g_autofree char *low = text_of (of, &least), *high = text_of (of, &most),
-                  *title = g_markup_printf_escaped ("<b>%s</b>", gettext (of->title));
-  g_autoptr (PangoLayout) bold = gtk_widget_create_pango_layout (GTK_WIDGET (self), NULL);
-  int title_px;
-  pango_layout_set_markup (bold, title, -1);
-  pango_layout_get_pixel_size (bold, &title_px, NULL);
-  return MAX (MAX (title_px + ARROW_PX, measure (self, longest)),
-              MAX (measure (self, low), measure (self, high))) +
-         CELL_PADDING_PX;
+  g_autofree char *low = text_of (of, &least), *high = text_of (of, &most);
+  const int own_px = MAX (measure (self, low), measure (self, high));
+  /* A change may be less in either direction. */
+  const int any_px =
+      of->type != LNS_RESULT_CHANGE && have_one_unit (low, high) ? 0 : measure (self, longest);
+  return MAX (MAX (title_px (self, of), any_px), own_px) + padding_px (self);
 }
 
 /* How many characters COLUMN needs, if its cells are texts, TEXT_CHARS at most; else 0. O(rows). */
@@ -422,6 +471,34 @@ width_of (LnsResultView *self, unsigned column)
       n_chars = MAX (n_chars, cell.is_empty ? 1 : cell.size_bytes);
     }
   return (guint)MIN (n_chars, TEXT_CHARS);
+}
+
+void
+lns_result_view_make_narrow (LnsResultView *self)
+{
+  self->is_narrow = TRUE;
+}
+
+int
+lns_result_view_whole_px (LnsResultView *self)
+{
+  GListModel *columns = gtk_column_view_get_columns (self->table);
+  PangoContext *context = gtk_widget_get_pango_context (GTK_WIDGET (self));
+  PangoFontMetrics *metrics = pango_context_get_metrics (context, NULL, NULL);
+  const int char_px = PANGO_PIXELS_CEIL (pango_font_metrics_get_approximate_char_width (metrics));
+  int width_px = 0;
+
+  pango_font_metrics_unref (metrics);
+  for (guint i = 0; i < g_list_model_get_n_items (columns); i++)
+    {
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
+      const unsigned id = (unsigned)self->columns[i].id;
+      width_px += self->widths[id] == 0 ? gtk_column_view_column_get_fixed_width (column)
+                                        : MAX ((int)self->widths[id] * char_px,
+                                               title_px (self, column_of (self, id))) +
+                                              padding_px (self);
+    }
+  return width_px;
 }
 
 void

@@ -27,6 +27,12 @@ GtkWidget *lns_result_view_new (LnsView *view, const char *label) G_GNUC_WARN_UN
 /* From now on columns stand as results have them, not that first which rows are about. */
 void lns_result_view_keep_columns (LnsResultView *self);
 
+/* From now on cells have little space at their sides, and texts may be cut: for a table beside another one. */
+void lns_result_view_make_narrow (LnsResultView *self);
+
+/* How wide the table is with all of its texts, up to a limit each; 0 while there is nothing. */
+int lns_result_view_whole_px (LnsResultView *self);
+
 /* Shows RESULT, which is taken over, from its first row; NULL shows nothing. It stands in its own order, or, if its columns are those of
  * the result before, in the order that the user chose. O(rows). */
 void lns_result_view_set (LnsResultView *self, LnsResult *result);
