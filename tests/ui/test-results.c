@@ -6,6 +6,7 @@
 /* The table of a result of the analysis, in a window of its own; run by harness.py with the path of a report. */
 
 #include <adwaita.h>
+#include <math.h>
 
 #include "ui/model/column-view.h"
 #include "ui/model/text-size.h"
@@ -152,6 +153,80 @@ columns_of_numbers_are_as_wide_as_they_must (void)
   g_object_unref (results);
 }
 
+/* The widget of TYPE at or below WIDGET that says TEXT, or NULL. */
+static GtkWidget *
+find_text (GtkWidget *widget, GType type, const char *text)
+{
+  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
+    {
+      const char *said = GTK_IS_LABEL (widget)
+                             ? gtk_label_get_text (GTK_LABEL (widget))
+                             : gtk_inscription_get_text (GTK_INSCRIPTION (widget));
+      return said != NULL && strcmp (said, text) == 0 ? widget : NULL;
+    }
+  GtkWidget *found = NULL;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL && found == NULL;
+       child = gtk_widget_get_next_sibling (child))
+    found = find_text (child, type, text);
+  return found;
+}
+
+/* Where the text of LABEL ends at the right, in IN. */
+static double
+right_of_text (GtkWidget *label, GtkWidget *in)
+{
+  graphene_point_t point;
+  int x_px, width_px;
+
+  gtk_label_get_layout_offsets (GTK_LABEL (label), &x_px, NULL);
+  pango_layout_get_pixel_size (gtk_label_get_layout (GTK_LABEL (label)), &width_px, NULL);
+  LNS_CHECK (gtk_widget_compute_point (label, in,
+                                       &GRAPHENE_POINT_INIT ((float)(x_px + width_px), 0), &point));
+  return point.x;
+}
+
+/* Where the window goes from right to left, "37.5 %" is no "% 37.5", and stands below the end of its title. */
+static void
+numbers_go_from_left_to_right (void)
+{
+  const LnsResultColumn columns[] = { { "Part", LNS_RESULT_TEXT, 0 },
+                                      { "Share", LNS_RESULT_SHARE, 1 },
+                                      { "n", LNS_RESULT_NUMBER, 1 } };
+  const LnsResultCell cells[] = { { .bytes = "a", .size_bytes = 1 },
+                                  { .number = 375 },
+                                  { .number = 21 } };
+  static const char *const texts[][2] = { { "Share", "37.5 %" }, { "n", "2.1" } };
+
+  gtk_widget_set_default_direction (GTK_TEXT_DIR_RTL);
+  GtkWidget *results = lns_result_view_new (report_view, "results"), *window = gtk_window_new ();
+  LnsResult *result = lns_result_new (columns, 3, SIZE_MAX);
+  lns_rows_add (lns_result_rows (result), cells, NULL);
+  gtk_window_set_default_size (GTK_WINDOW (window), 600, 300);
+  gtk_window_set_child (GTK_WINDOW (window), results);
+  gtk_window_present (GTK_WINDOW (window));
+  lns_result_view_set (LNS_RESULT_VIEW (results), result);
+  for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      WAIT_FOR (find_text (results, GTK_TYPE_INSCRIPTION, texts[i][1]) != NULL &&
+                gtk_widget_get_width (find_text (results, GTK_TYPE_INSCRIPTION, texts[i][1])) > 0);
+      GtkWidget *cell = find_text (results, GTK_TYPE_INSCRIPTION, texts[i][1]),
+                *title = find_text (results, GTK_TYPE_LABEL, texts[i][0]);
+      g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (cell, texts[i][1]);
+      graphene_point_t right;
+      PangoRectangle first, last;
+
+      pango_layout_index_to_pos (layout, 0, &first);
+      pango_layout_index_to_pos (layout, (int)strlen (texts[i][1]) - 1, &last);
+      LNS_CHECK (first.x < last.x);
+      LNS_CHECK (gtk_inscription_get_xalign (GTK_INSCRIPTION (cell)) == 1);
+      LNS_CHECK (gtk_widget_compute_point (
+          cell, results, &GRAPHENE_POINT_INIT ((float)gtk_widget_get_width (cell), 0), &right));
+      LNS_CHECK (fabs (right_of_text (title, results) - (double)right.x) <= 2);
+    }
+  gtk_window_destroy (GTK_WINDOW (window));
+  gtk_widget_set_default_direction (GTK_TEXT_DIR_LTR);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -165,6 +240,7 @@ main (int argc, char **argv)
   report_view = lns_view_new (report);
   LNS_TEST (results_fill_the_rows_that_are_there);
   LNS_TEST (columns_of_numbers_are_as_wide_as_they_must);
+  LNS_TEST (numbers_go_from_left_to_right);
   g_object_unref (report_view);
   return lns_tap_done ();
 }

@@ -202,6 +202,10 @@ static void
 lns_alike_init (LnsAlike *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  /* As the chart between them, in any language. */
+  gtk_widget_set_direction (gtk_widget_get_parent (GTK_WIDGET (self->least)), GTK_TEXT_DIR_LTR);
+  gtk_widget_set_direction (GTK_WIDGET (self->least), GTK_TEXT_DIR_LTR);
+  gtk_widget_set_direction (GTK_WIDGET (self->most), GTK_TEXT_DIR_LTR);
   gtk_widget_set_visible (GTK_WIDGET (self), FALSE);
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (self->chart), draw_cb, self, NULL);
   gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (self->chart), CHART_PX);

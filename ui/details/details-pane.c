@@ -22,6 +22,7 @@
 #include "ui/model/job.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/width-first.h"
 
 /* Longer titles are broken, so that what they are of has room. */
@@ -81,7 +82,7 @@ set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
                     PANGO_WRAP_WORD_CHAR, "selectable", TRUE, "hexpand", TRUE, NULL);
 
   gtk_widget_add_css_class (title_label, "details-title");
-  gtk_widget_add_css_class (label, "numeric");
+  lns_text_set_numeric (label);
   gtk_grid_attach (grid, title_label, 0, line, 1, 1);
   gtk_grid_attach (grid, label, 1, line, 1, 1);
   return GTK_LABEL (label);

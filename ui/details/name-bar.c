@@ -6,6 +6,7 @@
 #include "ui/details/name-bar.h"
 
 #include "ui/model/palette.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/theme.h"
 #include "ui/model/tooltip.h"
 
@@ -68,7 +69,7 @@ lns_name_bar_new (const char *name, double share, const char *time, unsigned hue
 
   self->share = share;
   self->hue = hue;
-  gtk_widget_add_css_class (text, "numeric");
+  lns_text_set_numeric (text);
   gtk_overlay_set_child (GTK_OVERLAY (overlay), self->bar);
   gtk_overlay_add_overlay (GTK_OVERLAY (overlay), label);
   gtk_widget_set_hexpand (overlay, TRUE);
@@ -102,7 +103,7 @@ lns_name_bar_init (LnsNameBar *self)
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (self->bar), draw_cb, self, NULL);
   self->words = GTK_LABEL (words);
   gtk_widget_add_css_class (words, "name-bar-words");
-  gtk_widget_add_css_class (words, "numeric");
+  lns_text_set_numeric (words);
   gtk_box_append (GTK_BOX (self), words);
   lns_theme_connect (G_CALLBACK (gtk_widget_queue_draw), self->bar);
 }

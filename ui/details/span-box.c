@@ -15,6 +15,7 @@
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/lane-look.h"
+#include "ui/model/text-cell.h"
 
 /* Names of threads and of GPUs that have bars. */
 #define MAX_NAMES 6
@@ -89,7 +90,7 @@ set_line (LnsSpanBox *self, int line, const char *title, const char *text)
                             "hexpand", TRUE, NULL);
       GtkWidget *value = g_object_new (GTK_TYPE_LABEL, "xalign", 1.0, "selectable", TRUE, NULL);
       gtk_widget_add_css_class (label, "details-title");
-      gtk_widget_add_css_class (value, "numeric");
+      lns_text_set_numeric (value);
       gtk_grid_attach (self->grid, label, 0, line, 1, 1);
       gtk_grid_attach (self->grid, value, 1, line, 1, 1);
     }

@@ -15,6 +15,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
 #include "ui/model/tooltip.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/width-first.h"
 
 /* A narrower window scrolls: sentences would become towers. */
@@ -149,7 +150,7 @@ share_new (void)
                                  NULL),
             *label = g_object_new (GTK_TYPE_LABEL, "xalign", 1.0, "width-chars", SHARE_CHARS, NULL);
 
-  gtk_widget_add_css_class (label, "numeric");
+  lns_text_set_numeric (label);
   gtk_accessible_update_state (GTK_ACCESSIBLE (bar), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
   gtk_box_append (GTK_BOX (box), bar);
   gtk_box_append (GTK_BOX (box), label);
@@ -188,7 +189,7 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn 
                   "wrap", column->id == COLUMN_SENTENCE, "wrap-mode", PANGO_WRAP_WORD_CHAR,
                   "width-chars", column->id == COLUMN_SENTENCE ? SENTENCE_CHARS : -1, NULL);
   if (is_number (column->id))
-    gtk_widget_add_css_class (cell, "numeric");
+    lns_text_set_numeric (cell);
   if (column->id == COLUMN_LOST)
     gtk_widget_add_css_class (cell, "lost");
   else if (column->id == COLUMN_CONFIDENCE)

@@ -13,6 +13,7 @@
 #include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/text-size.h"
 
 #define INDENT_PX  10 /* of a row below another one */
@@ -210,9 +211,9 @@ text_new (gboolean is_number)
 
   gtk_inscription_set_text_overflow (GTK_INSCRIPTION (text),
                                      GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END);
-  gtk_inscription_set_xalign (GTK_INSCRIPTION (text), is_number ? 1 : 0);
+  gtk_inscription_set_xalign (GTK_INSCRIPTION (text), is_number ? 1 : lns_text_start (text));
   if (is_number)
-    gtk_widget_add_css_class (text, "numeric");
+    lns_text_set_numeric (text);
   return text;
 }
 

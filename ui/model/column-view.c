@@ -101,8 +101,10 @@ lns_column_view_align_title (GtkColumnViewColumn *column)
     return;
   gtk_widget_set_hexpand (label, TRUE);
   gtk_label_set_xalign (GTK_LABEL (label), 1);
-  /* Puts the arrow to the left of the title. */
+  /* Puts the arrow to the left of the title. Numbers go from left to right in any language. */
   GtkWidget *box = gtk_widget_get_parent (label);
+  gtk_widget_set_direction (label, GTK_TEXT_DIR_LTR);
+  gtk_widget_set_direction (box, GTK_TEXT_DIR_LTR);
   if (GTK_IS_BOX (box) && gtk_widget_get_last_child (box) != label)
     gtk_box_reorder_child_after (GTK_BOX (box), label, gtk_widget_get_last_child (box));
 }

@@ -7,6 +7,7 @@
 
 #include <adwaita.h>
 
+#include "ui/model/text-cell.h"
 #include "ui/model/theme.h"
 
 /* How much of the bar's colour is seen: text upon it must be as easy to read as beside it. */
@@ -76,6 +77,6 @@ lns_share_cell_init (LnsShareCell *self)
 {
   self->text = gtk_inscription_new (NULL);
   gtk_inscription_set_xalign (GTK_INSCRIPTION (self->text), 1);
-  gtk_widget_add_css_class (self->text, "numeric");
+  lns_text_set_numeric (self->text);
   gtk_widget_set_parent (self->text, GTK_WIDGET (self));
 }

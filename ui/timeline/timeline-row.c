@@ -13,6 +13,7 @@
 #include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/tooltip.h"
 #include "ui/tiles/event-color.h"
 #include "ui/timeline/idle-tints.h"
@@ -754,4 +755,5 @@ lns_timeline_row_init (LnsTimelineRow *self)
 {
   self->row = LNS_ID_NONE;
   gtk_widget_init_template (GTK_WIDGET (self));
+  lns_text_set_numeric (GTK_WIDGET (self->pill));
 }
