@@ -21,6 +21,7 @@
 #include "ui/shell/export.h"
 #include "ui/shell/legend.h"
 #include "ui/shell/picture.h"
+#include "ui/shell/problem-count.h"
 #include "ui/shell/recents.h"
 #include "ui/shell/report-chooser.h"
 #include "ui/shell/report-page.h"
@@ -193,31 +194,7 @@ drop_report (LnsWindow *self)
   gtk_stack_remove (self->stack, GTK_WIDGET (self->report_page));
   self->report_page = NULL;
   lns_subtitle_follow (self->title, NULL);
-  gtk_widget_set_visible (self->diagnostics_button, FALSE);
-}
-
-/* Counts only warnings and errors. */
-static void
-update_diagnostics_button (LnsWindow *self, LnsReport *report)
-{
-  uint32_t n, n_bad = 0;
-  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
-
-  for (uint32_t i = 0; i < n; i++)
-    n_bad += diagnostics[i].severity != LNS_SEVERITY_INFO;
-  g_autofree char *label = g_strdup_printf ("%u", n_bad);
-  g_autofree char *tooltip =
-      g_strdup_printf (ngettext ("%u warning or error", "%u warnings and errors", n_bad), n_bad);
-  adw_button_content_set_label (self->diagnostics_content, label);
-  gtk_widget_set_tooltip_text (self->diagnostics_button, tooltip);
-  gtk_widget_set_visible (self->diagnostics_button, n_bad > 0);
-}
-
-/* Tells what is known of the report of VIEW, which may grow. */
-static void
-update_report (LnsWindow *self, LnsReport *before, LnsView *view)
-{
-  update_diagnostics_button (self, lns_view_get_report (view));
+  lns_problem_count_follow (self->diagnostics_button, self->diagnostics_content, NULL);
 }
 
 /* Shows REPORT as STORED says, and takes them over. */
@@ -237,8 +214,7 @@ show_report (LnsWindow *self, LnsReport *report, LnsStoredView *stored)
                            G_CALLBACK (update_actions), self, G_CONNECT_SWAPPED);
   gtk_stack_add_named (self->stack, page, "report");
   lns_subtitle_follow (self->title, view);
-  update_report (self, report, view);
-  g_signal_connect_object (view, "grown", G_CALLBACK (update_report), self, G_CONNECT_SWAPPED);
+  lns_problem_count_follow (self->diagnostics_button, self->diagnostics_content, view);
   show_page (self, "report");
 }
 
