@@ -110,6 +110,23 @@ def test_a_step_is_aligned():
         app.wait(lambda: moved(app) == -2_500_000, what="B where it was moved to")
 
 
+def test_both_are_named_by_what_was_opened():
+    """A, which was imported, and B, an import whose file has another name since."""
+    a, b, _, _ = runs()
+    imported = [os.path.join(os.path.dirname(a), name) for name in ("first.rep", "second.rep")]
+    for path, report in zip((a, b), imported):
+        subprocess.run([tap.LANESCOPE, "import", "-q", "-o", report, path], check=True)
+    with harness.App("--compare", *imported, size=(1600, 1000)) as app:
+        app.find("label", "A: first.rep · B: second.rep")
+    # The cache of imports knows the file under its first name.
+    renamed = os.path.join(os.path.dirname(a), "renamed.sqlite")
+    with harness.App("--compare", a, b, size=(1600, 1000)) as app:
+        app.find("label", "A: before.sqlite · B: after.sqlite")
+    os.rename(a, renamed)
+    with harness.App("--compare", renamed, b, size=(1600, 1000)) as app:
+        app.find("label", "A: renamed.sqlite · B: after.sqlite")
+
+
 def test_the_reports_are_swapped():
     a, b, _, _ = runs()
     with harness.App("--compare", a, b, size=(1600, 1000)) as app:

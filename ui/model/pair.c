@@ -523,10 +523,7 @@ lns_pair_get_name (LnsPair *self, int side)
 {
   if (side == 1 && !self->is_of_spans)
     return self->file != NULL ? lns_display_file (self->file, FALSE) : NULL;
-  LnsReport *report = lns_view_get_report (self->views[0]);
-  const char *imported = lns_report_meta (report, "imported_from");
-  g_autoptr (GFile) file =
-      g_file_new_for_path (imported != NULL ? imported : lns_report_info (report)->path);
+  g_autoptr (GFile) file = lns_view_get_file (self->views[0]);
   return lns_display_file (file, FALSE);
 }
 

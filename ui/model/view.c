@@ -28,6 +28,7 @@ struct _LnsView
   Source *source;            /* a reference */
   LnsReport *report;         /* the source's */
   LnsReport *opened;         /* owned; the first snapshot: with it, all strings stay */
+  GFile *file;               /* owned; or NULL: the report's */
   int64_t first_ns, last_ns; /* what there is to see */
 
   guint source_number; /* that ids of its events carry */
@@ -751,10 +752,24 @@ lns_view_new (LnsReport *report)
   return self;
 }
 
+void
+lns_view_set_file (LnsView *self, GFile *file)
+{
+  g_set_object (&self->file, file);
+}
+
+GFile *
+lns_view_get_file (LnsView *self)
+{
+  return self->file != NULL ? g_object_ref (self->file)
+                            : g_file_new_for_path (lns_report_info (self->report)->path);
+}
+
 static void
 lns_view_finalize (GObject *object)
 {
   LnsView *self = LNS_VIEW (object);
+  g_clear_object (&self->file);
   g_clear_object (&self->selecting);
   lns_axis_remove (self->axis, self);
   g_clear_object (&self->axis);

@@ -31,7 +31,7 @@
 
 #pragma once
 
-#include <glib-object.h>
+#include <gio/gio.h>
 
 #include "src/store/read/facet.h"
 #include "src/store/read/report.h"
@@ -63,6 +63,13 @@ LnsView *lns_view_new (LnsReport *report);
 
 /* Owned by the view, until it grows. */
 LnsReport *lns_view_get_report (LnsView *self);
+
+/* What the person opened: FILE (a reference is kept), of which the report may be an import or a copy that was recovered. Until it is set
+ * it is the report's own. */
+void lns_view_set_file (LnsView *self, GFile *file);
+
+/* A new reference. */
+GFile *lns_view_get_file (LnsView *self);
 
 /* Whether the report is being recorded. */
 gboolean lns_view_is_live (LnsView *self);

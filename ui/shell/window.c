@@ -204,6 +204,7 @@ show_report (LnsWindow *self, LnsReport *report, LnsStoredView *stored)
   static const char *const changes[] = { "span-changed", "time-selection-changed",
                                          "event-selected" };
   g_autoptr (LnsView) view = lns_view_new (report);
+  lns_view_set_file (view, self->file);
   GtkWidget *page = lns_report_page_new (view, self->settings, stored);
 
   for (size_t i = 0; i < G_N_ELEMENTS (changes); i++)
