@@ -19,6 +19,7 @@
 /* A busy machine keeps a thread that was woken waiting for a CPU, but not for longer. */
 #define MOST_NEAR_NS INT64_C (100000000)
 
+/* What threads of PROCESS may have waited for. */
 typedef struct
 {
   uint32_t process, thread;
@@ -39,6 +40,32 @@ compare_ends (const void *a, const void *b)
   return LNS_COMPARE (one->process, other->process) ?: LNS_COMPARE (one->end_ns, other->end_ns);
 }
 
+/* Adds the ends of processes, which are those of their last threads, as what their parents may have waited for. */
+static void
+add_children (LnsThreadEnds *ends, LnsReport *report)
+{
+  uint32_t n_processes;
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  uint32_t *last = lns_calloc (n_processes, sizeof *last); /* 1 + the thread, by process */
+
+  for (uint32_t i = 0; i < ends->n_threads; i++)
+    {
+      const uint32_t process = ends->threads[i].process;
+      /* Of a process with a thread whose end is not known, it is not known either. */
+      if (process < n_processes && last[process] != LNS_ID_NONE)
+        last[process] = ends->threads[i].end_ns == LNS_TIME_UNKNOWN ? LNS_ID_NONE
+                        : last[process] == 0 ||
+                                ends->threads[i].end_ns > ends->threads[last[process] - 1].end_ns
+                            ? 1 + i
+                            : last[process];
+    }
+  for (uint32_t i = 0; i < n_processes; i++)
+    if (processes[i].parent != LNS_ID_NONE && last[i] != 0 && last[i] != LNS_ID_NONE)
+      *lns_array_add (&ends->all) =
+          (End){ processes[i].parent, last[i] - 1, ends->threads[last[i] - 1].end_ns };
+  free (last);
+}
+
 LnsThreadEnds *
 lns_thread_ends_new (LnsReport *report)
 {
@@ -48,6 +75,7 @@ lns_thread_ends_new (LnsReport *report)
   for (uint32_t i = 0; i < ends->n_threads; i++)
     if (ends->threads[i].end_ns != LNS_TIME_UNKNOWN)
       *lns_array_add (&ends->all) = (End){ ends->threads[i].process, i, ends->threads[i].end_ns };
+  add_children (ends, report);
   if (ends->all.n > 0)
     qsort (ends->all.items, ends->all.n, sizeof *ends->all.items, compare_ends);
   return ends;
