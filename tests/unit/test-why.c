@@ -664,6 +664,100 @@ test_the_launching_thread_of_many_is_found (void)
   lns_report_close (report);
 }
 
+/* --- Page faults ------------------------------------------------------------------------------ */
+
+static uint32_t
+add_node (LnsWriter *writer, uint32_t parent, uint32_t module, const char *symbol)
+{
+  const LnsStackFrame frame = { .module = module,
+                                .symbol = lns_writer_string (writer, symbol, strlen (symbol)),
+                                .offset = strlen (symbol),
+                                .is_resolved = true };
+  return lns_writer_add_call_node (writer,
+                                   &(LnsCallNode){ parent, lns_writer_add_frame (writer, &frame) });
+}
+
+/* The verdict on a thread that runs all the time: of 10 samples, N_OTHERS are in as many other functions, and the rest in touch (), of which
+ * N_FAULTS are in the kernel's code for page faults. Free it. */
+static char *
+verdict_on_faults (int n_faults, int n_others)
+{
+  const char *path = fixture_path ("faults.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+  LnsTrack track = {
+    .kind = LNS_TRACK_SCHED, .domain = LNS_ID_NONE, .device = LNS_ID_NONE, .stream = LNS_ID_NONE
+  };
+
+  LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE });
+  lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 });
+  const uint32_t states = lns_writer_add_lane (
+      writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track), .kind = LNS_LANE_SCHED });
+  LnsEvent run = { .duration_ns = 11000000 };
+  run.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+  lns_writer_append (writer, states, &run);
+  track.kind = lns_lane_kind_info (LNS_LANE_CPU_SAMPLE)->track;
+  const uint32_t samples =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                               .kind = LNS_LANE_CPU_SAMPLE });
+  const uint32_t program = lns_writer_add_module (
+      writer, &(LnsModule){ .path = lns_writer_string (writer, "/bin/work", 9), .end = 1 << 20 });
+  const uint32_t kernel = lns_writer_add_module (
+      writer, &(LnsModule){ .kind = LNS_MODULE_KERNEL,
+                            .path = lns_writer_string (writer, "[kernel.kallsyms]", 17),
+                            .start = UINT64_C (1) << 63,
+                            .file_offset = UINT64_C (1) << 63,
+                            .end = UINT64_MAX });
+  const uint32_t touch = add_node (writer, LNS_ID_NONE, program, "touch");
+  const uint32_t cleared = add_node (writer, add_node (writer, touch, kernel, "asm_exc_page_fault"),
+                                     kernel, "clear_page_erms");
+  const uint32_t called = add_node (writer, touch, kernel, "do_syscall_64");
+  for (int i = 0; i < 10; i++)
+    {
+      LnsEvent sample = { .start_ns = 1000000 * (i + 1) };
+      sample.extra[lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CALL_CHAIN)] =
+          1 + (i < n_faults         ? cleared
+               : i >= 10 - n_others ? add_node (writer, LNS_ID_NONE, program, "abcdefghij" + i)
+               : i % 2 == 0         ? called
+                                    : touch);
+      lns_writer_append (writer, samples, &sample);
+    }
+  fixture_finish (writer, 11000000);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LnsWhy *why =
+      lns_why_run (tables, &(LnsWhyOptions){ .span = lns_filter_span (report) }, NULL, NULL);
+  LNS_CHECK (why != NULL);
+  char *verdict = strdup (why->verdict);
+  lns_why_free (why);
+  lns_tables_free (tables);
+  lns_report_close (report);
+  return verdict;
+}
+
+static void
+test_time_in_page_faults_is_called_so (void)
+{
+  char *many = verdict_on_faults (8, 0), *few = verdict_on_faults (3, 0);
+
+  LNS_CHECK (strstr (many, "mostly in page faults of touch") != NULL);
+  LNS_CHECK (strstr (few, "mostly in touch") != NULL);
+  free (many);
+  free (few);
+}
+
+static void
+test_a_function_has_most_only_with_half_of_the_samples (void)
+{
+  char *half = verdict_on_faults (0, 5), *less = verdict_on_faults (0, 6);
+
+  LNS_CHECK (strstr (half, "mostly in touch") != NULL);
+  LNS_CHECK (strstr (less, "most often in touch") != NULL);
+  free (half);
+  free (less);
+}
+
 int
 main (void)
 {
@@ -672,5 +766,7 @@ main (void)
   LNS_TEST (test_any_number_of_lanes_of_overhead_is_read);
   LNS_TEST (test_ledgers_of_random_reports_close);
   LNS_TEST (test_a_cancelled_answer_says_so);
+  LNS_TEST (test_time_in_page_faults_is_called_so);
+  LNS_TEST (test_a_function_has_most_only_with_half_of_the_samples);
   return lns_tap_done ();
 }

@@ -35,6 +35,8 @@ typedef struct
   /* Of Python: string id of the source of the module that was being imported, or 0. */
   uint32_t import;
   bool is_python; /* the function is of Python                                                   */
+  bool is_fault;  /* in most samples there, the kernel gave it a page of memory                  */
+  bool is_minor;  /* most samples are in others, though in none as many                          */
 } LnsOccupation;
 
 #define LNS_MAX_WAITS 4

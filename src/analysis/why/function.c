@@ -24,6 +24,9 @@
 /* The same for modules that are imported: a program imports one after the other, and most is still to be true. */
 #define IMPORT_SHARE 0.5
 
+/* A function of native code has most of the time if it is innermost in this share of the samples. */
+#define LEAST_MOST 0.5
+
 /* A thread that begins to wait so soon after a sample in the kernel waits in what it asked for there. Fewer such samples tell nothing. */
 #define NEAR_NS    100000
 #define LEAST_NEAR 5
@@ -178,26 +181,54 @@ function_of_kept (LnsReport *report, const char *table, int64_t id)
   return found;
 }
 
-/* The function that was innermost most often, or 0: also where only its address is known, which tells nobody anything. */
-static uint32_t
-innermost (LnsReport *report, const Samples *samples)
+/* Whether the kernel gives the thread a page of memory in the chain that ends with NODE: "asm_exc_page_fault", "do_page_fault". */
+static bool
+is_page_fault (LnsReport *report, uint32_t node)
 {
-  LnsIdMap counts = { 0 };
+  uint32_t n_modules;
+  const LnsModule *modules = lns_report_modules (report, &n_modules);
+  LnsCallWalk walk = lns_call_walk (report, node);
+  const LnsStackFrame *frame;
+
+  while ((frame = lns_call_walk_next (&walk)) != NULL && frame->module < n_modules &&
+         modules[frame->module].kind == LNS_MODULE_KERNEL)
+    if (strstr (lns_report_string (report, frame->symbol, NULL), "page_fault") != NULL)
+      return true;
+  return false;
+}
+
+/* Fills in the function that was innermost most often, or 0: also where only its address is known, which tells nobody anything. */
+static void
+tell_innermost (LnsReport *report, const Samples *samples, LnsOccupation *occupation)
+{
+  LnsIdMap counts = { 0 }, faults = { 0 };
+  uint64_t n_all = 0;
 
   for (size_t i = 0; i < samples->counts.n_places; i++)
     {
       const LnsIdMapEntry *entry = &samples->counts.entries[i];
       const uint64_t n = (uintptr_t)entry->value;
+      n_all += n;
       const uint32_t symbol = n == 0 ? 0
                               : samples->is_kept
                                   ? function_of_kept (report, samples->kept, (int64_t)entry->key)
                                   : function_at (report, (uint32_t)(entry->key - 1));
-      if (symbol != 0)
-        add (&counts, symbol, n);
+      if (symbol == 0)
+        continue;
+      add (&counts, symbol, n);
+      if (!samples->is_kept && is_page_fault (report, (uint32_t)(entry->key - 1)))
+        add (&faults, symbol, n);
     }
   const uint32_t found = (uint32_t)most_counted (&counts);
+  const double n_found = (double)lns_id_map_number (&counts, found);
+  if (found != 0 && strncmp (lns_report_string (report, found, NULL), "0x", 2) != 0)
+    {
+      occupation->function = found;
+      occupation->is_fault = (double)lns_id_map_number (&faults, found) >= SHARE * n_found;
+      occupation->is_minor = n_found < LEAST_MOST * (double)n_all;
+    }
+  lns_id_map_clear (&faults);
   lns_id_map_clear (&counts);
-  return strncmp (lns_report_string (report, found, NULL), "0x", 2) == 0 ? 0 : found;
 }
 
 /* --- Waits in the kernel ----------------------------------------------------------------------- */
@@ -517,17 +548,17 @@ _lns_why_find_function (LnsWhyMaker *maker,
 
   occupation->function = occupation->caller = occupation->file = occupation->line = 0;
   occupation->import = 0;
-  occupation->is_python = false;
+  occupation->is_python = occupation->is_fault = occupation->is_minor = false;
   if (good && !samples.is_kept)
     tell_python (maker->report, &samples, occupation);
   if (good && occupation->function == 0)
-    occupation->function = innermost (maker->report, &samples);
+    tell_innermost (maker->report, &samples, occupation);
   lns_id_map_clear (&samples.counts);
   if (!good || of_python || occupation->function != 0)
     return good;
   good = take_samples (maker, thread, LNS_LANE_CPU_SAMPLE, parts, n, which, &samples, error);
   if (good)
-    occupation->function = innermost (maker->report, &samples);
+    tell_innermost (maker->report, &samples, occupation);
   lns_id_map_clear (&samples.counts);
   return good;
 }

@@ -550,6 +550,8 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
         "have the other thread's work done in another process, or in code that releases the lock");
   if (finding->cause == LNS_CAUSE_IO_WAIT && finding->own.call == 0)
     return _ ("see what it reads or writes there: read ahead, or write less often");
+  if (finding->cause == LNS_CAUSE_CPU_WORK && finding->own.is_fault && !finding->own.is_minor)
+    return _ ("use memory again that is there, or larger pages: each new page costs a fault");
   if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu && finding->own.is_python)
     return _ ("make this work less, or share it out among processes");
   if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu)
@@ -654,7 +656,10 @@ put_function (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
   if (finding->own.function == 0 ||
       (finding->cause != LNS_CAUSE_CPU_WORK && (finding->own.range != 0 || finding->n_waits > 0)))
     return;
-  fputs (_ (", mostly in "), stream);
+  fputs (finding->own.is_minor   ? _ (", most often in ")
+         : finding->own.is_fault ? _ (", mostly in page faults of ")
+                                 : _ (", mostly in "),
+         stream);
   put_code (report, &finding->own, true, stream);
 }
 
