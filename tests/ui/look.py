@@ -6,8 +6,8 @@
 """Pictures of the viewer's panes, windows and states, for people to look at: tests/ui/look.py [SWITCHES] FOLDER REPORT [OTHER]
 
 Writes FOLDER/STATE.png for each state that REPORT has, and sheets of four, FOLDER/sheet-N.png. OTHER is a report to compare with.
-Without a REPORT, the start page and what opens from it. Needs a build in $LNS_BUILD_ROOT (default: build) and the packages of the
-interface tests."""
+Without a REPORT, the start page and what opens from it. A REPORT that cannot be opened shows its error page, and one that is being recorded
+how it grows. Needs a build in $LNS_BUILD_ROOT (default: build) and the packages of the interface tests."""
 
 import argparse
 import os
@@ -22,31 +22,39 @@ sys.path[:0] = [os.path.join(ROOT, "tests"), HERE]
 import harness  # noqa: E402
 import tap  # noqa: E402
 
-# How many pictures in a row must be equal: about a second, in which what was asked for begins.
+# How many pictures in a row must be equal: about a second, in which what was asked for begins; and after how many one is taken of a window
+# that does not come to rest, such as that of a report that grows.
 EQUAL = 6
+MOST = 60
 
 
 class Viewer(harness.App):
     """The viewer, of which pictures are taken."""
 
-    def still(self):
-        """Waits until the window does not change, with the pointer where nothing lies below it."""
+    def still(self, is_pointed=False):
+        """Waits until the window does not change, with the pointer where it is or else where nothing lies below it."""
         x, y, width, _ = self.geometry()
-        self.move(x + width // 3, y + 4)
-        last, equal = None, 0
+        if not is_pointed:
+            self.move(x + width // 3, y + 4)
+        last, equal, taken = None, 0, 0
 
         def same():
-            nonlocal last, equal
+            nonlocal last, equal, taken
             now = self.picture(0, 0, *harness.SCREEN).raw
             equal = equal + 1 if now == last else 0
             last = now
-            return equal >= EQUAL
+            taken += 1
+            return equal >= EQUAL or taken >= MOST
         self.wait(same, what="a picture that stays")
+
+    def at(self, share_x, share_y):
+        """A point of the screen, in shares of the window's width and height."""
+        x, y, width, height = self.geometry()
+        return x + int(share_x * width), y + int(share_y * height)
 
     def drag_over(self, start, end, keys=()):
         """Selects a time: START and END are shares of the window's width. Where the rows are is known from none of them."""
-        x, y, width, height = self.geometry()
-        self.drag(x + int(start * width), y + int(0.4 * height), x + int(end * width), y + int(0.4 * height), keys=keys)
+        self.drag(*self.at(start, 0.4), *self.at(end, 0.4), keys=keys)
 
 
 def show(*actions):
@@ -75,30 +83,134 @@ def two_spans(app):
     app.drag_over(0.5, 0.6, keys=["ctrl"])
 
 
+def menu(number):
+    """A menu of the menu bar, opened."""
+    def enter(app):
+        list(app.find("menu bar").children())[number].click()
+    return enter
+
+
+def row_menu(app):
+    app.click(*app.at(0.5, 0.4), button=3)
+
+
+def tooltip(app):
+    app.move(*app.at(0.49, 0.4))
+    app.move(*app.at(0.5, 0.4))
+
+
+def events_menu(app):
+    app.activate("win.focus-events")
+    app.key("Down", "shift+F10")
+
+
+def first_row(pane):
+    """The first row of a pane, chosen, with what stands below it."""
+    def enter(app):
+        app.activate(f"win.focus-{pane}")
+        app.key("Down")
+    return enter
+
+
+def statement(app):
+    app.activate("win.show-sql")
+    app.activate("win.run-sql", "'SELECT * FROM LNS_FINDINGS'")
+
+
+def functions_menu(app):
+    """The last button with a menu that shows. Without samples, there is none."""
+    app.activate("win.show-functions")
+    app.still()
+    buttons = [node for node in app.find_all("toggle button") if node.state("showing")]
+    if buttons:
+        buttons[-1].click()
+
+
+def by_duration(app):
+    app.activate("app.timeline-colors", "'duration'")
+
+
+def by_name(app):
+    app.activate("app.timeline-colors", "'name'")
+
+
+def gray(app):
+    """All names but that of the event that is selected."""
+    find_and_go(app)
+    app.key("c")
+    app.activate("win.zoom-fit")
+
+
+def bookmarks(app):
+    app.activate("win.add-bookmark")
+    app.wait(lambda: len(app.windows()) == 2, what="the dialog")
+    app.type("here")
+    app.key("Return")
+    app.wait(lambda: len(app.windows()) == 1, what="the end of the dialog")
+    app.focus()
+    app.activate("win.list-bookmarks")
+
+
+def searched(app):
+    app.activate("win.search")
+    app.wait(lambda: len(app.windows()) == 2, what="the dialog")
+    app.type("st")
+
+
+def one_row(app):
+    """Others are hidden."""
+    row_menu(app)
+    app.key("Escape", "shift+Delete")
+
+
 # In this order, each from where the one before it left the viewer; a state with True ends by Escape.
 STATES = [
+    ("menu-file", menu(0), True),
+    ("menu-edit", menu(1), True),
+    ("menu-view", menu(2), True),
+    ("menu-go", menu(3), True),
+    ("menu-help", menu(4), True),
+    ("tooltip", tooltip, False),
     ("findings", show("win.show-findings"), False),
+    ("finding", first_row("findings"), False),
     ("events", show("win.show-events"), False),
+    ("events-menu", events_menu, True),
     ("stats", show("win.show-stats"), False),
     ("steps", show("win.show-steps"), False),
+    ("critical", show("win.show-critical"), False),
     ("sql", show("win.show-sql"), False),
+    ("statement", statement, False),
     ("functions", show("win.show-functions"), False),
+    ("functions-menu", functions_menu, True),
     ("files", show("win.show-files"), False),
     ("diagnostics", show("win.show-diagnostics"), False),
     ("step", show("win.next-step", "win.show-findings"), False),
     ("event", find_and_go, False),
+    ("row-menu", row_menu, True),
     ("two-spans", two_spans, False),
     ("unfolded", show("win.zoom-fit", "win.expand-all"), False),
+    ("folded", show("win.collapse-all"), False),
+    ("level-two", show("win.unfold-2"), False),
+    ("path", show("win.show-path"), False),
+    ("by-duration", by_duration, False),
+    ("gray", gray, False),
     ("find", find, True),
     ("search", show("win.search"), True),
+    ("searched", searched, True),
+    ("legend-of-duration", show("win.show-legend"), True),
+    ("by-name", by_name, False),
     ("legend", show("win.show-legend"), True),
     ("keys", show("win.show-help-overlay"), True),
     ("go-to-time", show("win.go-to-time"), True),
     ("bookmark", show("win.add-bookmark"), True),
+    ("bookmarks", bookmarks, True),
     ("export", show("win.export"), True),
+    ("picture", show("win.save-picture"), True),
+    ("about", show("app.about"), True),
     ("launch", show("win.launch"), True),
+    ("one-row", one_row, False),
 ]
-WITHOUT_REPORT = ("launch", "keys")
+WITHOUT_REPORT = ("menu-file", "menu-view", "search", "launch", "keys", "legend", "about")
 
 
 def options():
@@ -143,11 +255,10 @@ def look(asked):
     os.makedirs(asked.folder, exist_ok=True)
     paths = []
 
-    def keep(app, name):
-        app.still()
+    def keep(app, name, is_pointed=False):
+        app.still(is_pointed)
         path = os.path.join(asked.folder, name + ".png")
         app.screenshot(path)
-        subprocess.run(["convert", path, "-crop", "%dx%d+0+0" % size, "+repage", path], check=True)
         paths.append(path)
 
     harness.run("xprop", "-root", "-f", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", f"Xft.dpi: {96 * asked.text:.0f}")
@@ -158,7 +269,7 @@ def look(asked):
             if (wanted is not None and name not in wanted) or (not reports and name not in WITHOUT_REPORT):
                 continue
             enter(app)
-            keep(app, name)
+            keep(app, name, is_pointed=name == "tooltip")
             for window in app.windows()[1:]:
                 app.focus(window)
             if ends:
@@ -177,7 +288,7 @@ def look(asked):
 def main():
     asked = options()
     size = [int(number) for number in asked.size.split("x")]
-    harness.SCREEN = tuple(max(pair) for pair in zip(harness.SCREEN, size))
+    harness.SCREEN = tuple(size)
     if harness.SESSION in os.environ:
         return look(asked)
     reason = harness.missing()

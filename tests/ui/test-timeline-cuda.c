@@ -673,6 +673,13 @@ what_is_out_of_view_is_hinted_at (void)
   lns_view_show_span (view, lns_difference (to.start_ns, 2 * LNS_KNOWN_STEP_NS),
                       lns_difference (to.start_ns, LNS_KNOWN_STEP_NS));
   LNS_CHECK (hint_px (timeline) > lns_view_get_width_px (view) / 2);
+  /* What is in another row is above or below the event, unless the event's own row is not to be seen. */
+  lns_view_show_span (view, lns_difference (to.start_ns, LNS_KNOWN_STEP_NS),
+                      lns_sum (to.end_ns, LNS_KNOWN_STEP_NS));
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.collapse-all", NULL);
+  wait_for (is_complete, timeline);
+  LNS_CHECK_INT (hint_px (timeline), -1);
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.expand-all", NULL);
   lns_view_select_event (view, LNS_EVENT_NONE);
   LNS_CHECK_INT (hint_px (timeline), -1);
   close_timeline (timeline);

@@ -95,8 +95,10 @@ search_done (gpointer data, gpointer owner)
   char number[LNS_FORMAT_SIZE], least[LNS_FORMAT_SIZE], p50[LNS_FORMAT_SIZE], p99[LNS_FORMAT_SIZE],
       sum[LNS_FORMAT_SIZE], share[LNS_FORMAT_SIZE];
 
-  gtk_widget_set_visible (GTK_WIDGET (self), search->is_found);
-  if (!search->is_found)
+  /* Samples and marks have no lengths to compare. */
+  const gboolean is_shown = search->is_found && events->most_ns > 0;
+  gtk_widget_set_visible (GTK_WIDGET (self), is_shown);
+  if (!is_shown)
     return;
   self->events = *events;
   g_autofree char *title =

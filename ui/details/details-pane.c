@@ -47,6 +47,7 @@ struct _LnsDetailsPane
   GtkLabel *next;
   GtkWidget *event_box;
   GtkLabel *name;
+  GtkLabel *whole_name; /* of a kernel: with its parameters */
   GtkGrid *grid;
   AdwBin *span;   /* of the selected time */
   AdwBin *beside; /* of that and the time before */
@@ -201,15 +202,25 @@ update_event (LnsDetailsPane *self)
   cut_lines (self->grid, 0);
   if (id.lane == LNS_ID_NONE)
     return;
+  const LnsLaneKind kind = lns_report_lanes (report, NULL)[id.lane].kind;
+  const LnsNames names = lns_event_names (kind);
   g_autofree char *whole_name = lns_event_text_string (report, self->event.name, false);
-  g_autofree char *name = lns_display_cut (whole_name);
+  g_autofree char *short_name = names != LNS_NAMES_OWN && *whole_name != '\0'
+                                    ? lns_event_text_name (report, id.lane, self->event.name)
+                                    : NULL;
+  g_autofree char *name = lns_display_cut (short_name != NULL ? short_name : whole_name),
+                  *below = lns_display_cut (whole_name);
   int64_t start_ns, end_ns;
   lns_view_get_selected_times (self->view, &start_ns, &end_ns);
-  const bool is_state = lns_report_lanes (report, NULL)[id.lane].kind == LNS_LANE_SCHED;
+  const bool is_state = kind == LNS_LANE_SCHED;
   gtk_label_set_text (self->name, *name != '\0' ? name
                                   : is_state    ? lns_thread_state_name (lns_thread_state_told (
                                                       report, id.lane, &self->event, start_ns))
                                                 : lns_event_text_nameless (report, id.lane));
+  gtk_label_set_text (self->whole_name, below);
+  gtk_widget_set_visible (GTK_WIDGET (self->whole_name), names == LNS_NAMES_KERNELS &&
+                                                             short_name != NULL &&
+                                                             strcmp (short_name, whole_name) != 0);
   self->fields =
       lns_details_fields_new (report, self->decoder, id.lane, id.ordinal, &self->event, start_ns);
   for (guint i = 0; i < self->fields->len; i++)
@@ -399,6 +410,7 @@ lns_details_pane_class_init (LnsDetailsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, next);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, event_box);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, name);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, whole_name);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, grid);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, span);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, beside);

@@ -18,11 +18,11 @@
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_NUMBER] = { "#", 88, true },
   [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), 0, false },
-  [LNS_EVENT_COLUMN_KIND] = { N_ ("Kind"), 132, false },
+  [LNS_EVENT_COLUMN_KIND] = { N_ ("Kind"), 144, false },
   [LNS_EVENT_COLUMN_START] = { N_ ("Start"), 140, true, .is_time = true },
   [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), 120, true, .is_time = true },
-  [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), 132, false },
-  [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), 132, false },
+  [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), 190, false },
+  [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), 190, false },
   [LNS_EVENT_COLUMN_DOMAIN] = { N_ ("Domain"), 110, false },
   [LNS_EVENT_COLUMN_CATEGORY] = { N_ ("Category"), 110, false },
   [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), 76, true },
@@ -105,6 +105,14 @@ is_state (const LnsEventSet *set, uint32_t row)
   return set->payload_type != NULL && set->payload_type[row] >= LNS_EVENT_SET_STATE;
 }
 
+static bool
+is_sample (const LnsEventSet *set, uint32_t row)
+{
+  const uint32_t lane = set->lanes[lns_event_set_lane (set, row)];
+  const LnsLaneKind kind = lns_report_lanes (set->report, NULL)[lane].kind;
+  return kind == LNS_LANE_CPU_SAMPLE || kind == LNS_LANE_PYTHON_SAMPLE;
+}
+
 /* The name on the screen; copies have the whole name. */
 static char *
 name_text (const LnsEventSet *set, uint32_t row)
@@ -161,7 +169,7 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
       return lns_event_text_time (lns_event_set_start (set, row));
     case LNS_EVENT_COLUMN_DURATION:
       /* Such an event has no length; how long the state lasts is among the details. */
-      if (is_state (set, row) && lns_event_set_duration (set, row) == 0)
+      if (lns_event_set_duration (set, row) == 0 && (is_state (set, row) || is_sample (set, row)))
         return g_strdup ("");
       return lns_event_text_duration (lns_event_set_duration (set, row),
                                       set->flags != NULL ? set->flags[row] : 0);

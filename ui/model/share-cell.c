@@ -42,9 +42,10 @@ lns_share_cell_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   const float width_px = (float)gtk_widget_get_width (widget);
   const float bar_px = (float)self->share * width_px;
 
-  /* From the right, as the numbers are. */
+  /* From where lines begin: what stands behind the number alone looks like selected text. */
+  const gboolean is_rtl = gtk_widget_get_direction (widget) == GTK_TEXT_DIR_RTL;
   gtk_snapshot_append_color (snapshot, &color,
-                             &GRAPHENE_RECT_INIT (width_px - bar_px, 1, bar_px,
+                             &GRAPHENE_RECT_INIT (is_rtl ? width_px - bar_px : 0, 1, bar_px,
                                                   (float)gtk_widget_get_height (widget) - 2));
   gtk_widget_snapshot_child (widget, self->text, snapshot);
 }

@@ -208,10 +208,12 @@ lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix)
       if (shortcut->action == NULL || !g_str_has_prefix (shortcut->action, prefix))
         continue;
       g_auto (GStrv) keys = g_strsplit (shortcut->keys, " ", -1);
-      for (char **key = keys; *key != NULL; key++)
+      /* Menus show the key that was added last. */
+      for (guint key = g_strv_length (keys); key-- > 0;)
         {
-          g_autoptr (GtkShortcut) binding = gtk_shortcut_new (
-              gtk_shortcut_trigger_parse_string (*key), gtk_named_action_new (shortcut->action));
+          g_autoptr (GtkShortcut) binding =
+              gtk_shortcut_new (gtk_shortcut_trigger_parse_string (keys[key]),
+                                gtk_named_action_new (shortcut->action));
           gtk_widget_class_add_shortcut (widget_class, binding);
         }
     }

@@ -80,8 +80,8 @@ note_new (const char *note, GtkTextBuffer **ret_buffer)
   gtk_text_buffer_set_text (*ret_buffer, note, -1);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scrolled), view);
   gtk_widget_set_size_request (scrolled, -1, NOTE_PX);
-  gtk_widget_add_css_class (scrolled, "card");
-  gtk_widget_set_tooltip_text (scrolled, _ ("Note"));
+  gtk_widget_set_overflow (scrolled, GTK_OVERFLOW_HIDDEN); /* of the corners */
+  gtk_widget_add_css_class (scrolled, "note");
   return scrolled;
 }
 
@@ -101,6 +101,8 @@ show (GtkWindow *parent, Editing *editing, const char *heading, const char *when
   gtk_accessible_update_property (GTK_ACCESSIBLE (entry), GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Name"),
                                   -1);
   gtk_box_append (GTK_BOX (box), entry);
+  gtk_box_append (GTK_BOX (box),
+                  g_object_new (GTK_TYPE_LABEL, "label", _ ("Note"), "xalign", 0.0, NULL));
   gtk_box_append (GTK_BOX (box), note_new (end != NULL ? end + 1 : "", &editing->note));
   adw_message_dialog_set_extra_child (ADW_MESSAGE_DIALOG (dialog), box);
   adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "cancel", _ ("_Cancel"));

@@ -43,7 +43,7 @@ typedef enum
 
 static const LnsColumn columns[] = {
   { COLUMN_SEVERITY, N_ ("Severity"), 130 }, { COLUMN_TIME, N_ ("Time"), 130 },
-  { COLUMN_PROCESS, N_ ("Process"), 160 },   { COLUMN_CODE, N_ ("Code"), 140 },
+  { COLUMN_PROCESS, N_ ("Process"), 190 },   { COLUMN_CODE, N_ ("Code"), 140 },
   { COLUMN_MESSAGE, N_ ("Message"), 0 },
 };
 

@@ -95,7 +95,10 @@ add_commands (LnsSearchDialog *self, const char *const *words)
       const gboolean is_of_page =
           action != NULL && self->page != NULL && g_str_has_prefix (action, "timeline.");
       g_autofree char *text = g_strdup_printf ("%s: %s", _ (group), _ (title));
-      if ((!is_for_all && !is_of_page) || !has_words (text, words) ||
+      /* Whoever types Latin letters more easily finds a command by its English name, too. */
+      g_autofree char *english = g_strdup_printf ("%s: %s", group, title);
+      if ((!is_for_all && !is_of_page) ||
+          (!has_words (text, words) && !has_words (english, words)) ||
           !g_hash_table_add (seen, (gpointer)title))
         continue;
       add (self, text, _ ("Command"), keys, (Target){ .action = action, .row = LNS_ID_NONE });

@@ -671,7 +671,7 @@ go_to_time_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   GtkWidget *dialog =
       adw_message_dialog_new (GTK_WINDOW (data), _ ("Go to a Time"),
-                              _ ("A time of the ruler, such as “1.204 s” or “37.4 ms”."));
+                              _ ("A time of the ruler, such as “1.204 s” or “37.4 ms”."));
   GtkWidget *entry = gtk_entry_new ();
 
   gtk_entry_set_activates_default (GTK_ENTRY (entry), TRUE);

@@ -18,7 +18,7 @@
 
 #define CELL_PADDING_PX 24 /* of a cell                               */
 #define ARROW_PX        14 /* of a title, beside what a cell has      */
-#define TEXT_CHARS      28
+#define TEXT_CHARS      24
 
 /* The same of a narrow table, and to how many characters texts are cut where there is no room: those of the first column, and others. */
 #define NARROW_PADDING_PX 14

@@ -383,9 +383,14 @@ lns_critical_strip_get_text (LnsCriticalStrip *self)
     return g_strdup (_ ("Critical path"));
   lns_critical_path_shares (path, &gpu_ns, &thread_ns);
   const double all_ns = (double)(path->path.end_ns - path->path.start_ns);
+  const double gpu_share = 100 * (double)gpu_ns / all_ns,
+               thread_share = 100 * (double)thread_ns / all_ns;
   /* Translators: two lines; which shares of the critical path GPUs and threads have */
-  return g_strdup_printf (_ ("Critical path: %.0f %% on GPUs\n%.0f %% in threads"),
-                          100 * (double)gpu_ns / all_ns, 100 * (double)thread_ns / all_ns);
+  return path == lns_critical_get_whole (self->critical)
+             ? g_strdup_printf (_ ("Critical path: %.0f %% on GPUs\n%.0f %% in threads"), gpu_share,
+                                thread_share)
+             : g_strdup_printf (_ ("Path of this time: %.0f %% on GPUs\n%.0f %% in threads"),
+                                gpu_share, thread_share);
 }
 
 /* LINK of PATH in words, a line for each thing. Free with g_free (). */

@@ -73,12 +73,27 @@ typedef struct
   GtkWidget *widget;
   GtkSnapshot *snapshot;
   float height_px;
+  gboolean has_bars; /* the row's own bars bear the names of calls, and of ranges                */
   unsigned n_named;
   /* Stretches that have one name together: */
   const LnsIdle *named; /* one of them, or NULL                                                  */
   float from_px, to_px;
-  float idle_px; /* what they take of it */
+  float idle_px;   /* what they take of it */
+  float widest_px; /* the widest one */
 } Drawing;
+
+/* Whether a bar that is wide enough to bear its name stands where the name would. */
+static gboolean
+has_named_bar (const Drawing *drawing)
+{
+  const LnsWhy *why = lns_answer_get_why (drawing->context->answer);
+  const uint32_t finding = drawing->named->finding;
+
+  if (!drawing->has_bars || drawing->widest_px < LEAST_NAMED_PX || finding == 0)
+    return FALSE;
+  const LnsOccupation *own = &why->findings.items[finding - 1].own;
+  return own->call != 0 || own->range != 0;
+}
 
 /* Writes the name of the stretches that have one together. */
 static void
@@ -86,10 +101,11 @@ name (Drawing *drawing)
 {
   const LnsIdle *named = drawing->named;
   const float width_px = drawing->to_px - drawing->from_px;
+  const gboolean is_hidden = named != NULL && has_named_bar (drawing);
   int line_px;
 
   drawing->named = NULL;
-  if (named == NULL || width_px < LEAST_NAMED_PX ||
+  if (named == NULL || is_hidden || width_px < LEAST_NAMED_PX ||
       drawing->idle_px < LEAST_NAMED_SHARE * width_px || drawing->n_named++ >= MOST_NAMED)
     return;
   const GdkRGBA text = lns_palette_rgba (lns_palette_get (drawing->context->theme)->text, 1);
@@ -124,9 +140,10 @@ draw (Drawing *drawing, const LnsIdle *idle, float from_px, float to_px, double 
       name (drawing);
       drawing->named = idle;
       drawing->from_px = from_px;
-      drawing->idle_px = 0;
+      drawing->idle_px = drawing->widest_px = 0;
     }
   drawing->to_px = to_px;
+  drawing->widest_px = MAX (drawing->widest_px, to_px - from_px);
   drawing->idle_px += (float)share * (to_px - from_px);
 }
 
@@ -193,7 +210,11 @@ lns_idle_tints_snapshot (const LnsRowContext *context,
   const double ns_per_px = lns_scale_ns_per_px (scale);
   g_autofree Pixel *pixels = g_new0 (Pixel, MAX (n_px, 1));
   Drawing drawing = {
-    .context = context, .widget = widget, .snapshot = snapshot, .height_px = body->size.height - 1
+    .context = context,
+    .widget = widget,
+    .snapshot = snapshot,
+    .height_px = body->size.height - 1,
+    .has_bars = row->kind == LNS_ROW_THREAD,
   };
   for (size_t i = first; i < n && idle[i].start_ns < end_ns; i++)
     if ((double)(idle[i].end_ns - idle[i].start_ns) < LEAST_PX * ns_per_px)

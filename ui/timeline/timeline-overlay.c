@@ -280,6 +280,18 @@ is_above (const LnsTimelineLayout *layout, uint32_t lane)
          lns_row_tree_row (tree, row)->rank < lns_row_tree_row (tree, selected)->rank;
 }
 
+/* Whether the row of the selected event is in view, wherever its time is. */
+static gboolean
+is_row_in_view (const LnsTimelineLayout *layout, const graphene_rect_t *body)
+{
+  graphene_rect_t area;
+  const LnsEventId id = lns_view_get_selected_event (layout->context->view, NULL);
+
+  return lns_timeline_layout_lane_area (layout, id.lane, &area) &&
+         area.origin.y + area.size.height > body->origin.y &&
+         area.origin.y < body->origin.y + body->size.height;
+}
+
 /* The words of the hint, a new reference, and its place; or NULL if none is needed. */
 static PangoLayout *
 find_hint (const LnsTimelineLayout *layout, graphene_rect_t *ret_area)
@@ -298,6 +310,9 @@ find_hint (const LnsTimelineLayout *layout, graphene_rect_t *ret_area)
   const double left_px = lns_scale_x_of (scale, to->start_ns),
                right_px = lns_scale_x_of (scale, to->end_ns);
   const gboolean is_left = right_px<0, is_right = left_px> body.size.width;
+  /* Up and down are as seen from the event. */
+  if (!is_left && !is_right && !is_row_in_view (layout, &body))
+    return NULL;
   const gboolean has_lane = lns_timeline_layout_lane_area (layout, to->id.lane, &lane);
   const gboolean is_up = is_above (layout, to->id.lane);
   lns_view_get_selected_times (layout->context->view, &start_ns, &end_ns);

@@ -303,6 +303,8 @@ redraw_cb (gpointer owner)
   redraw_rows (owner);
 }
 
+#define LETTER_PX 26 /* of the report, before the label */
+
 /* Makes headers as wide as the labels of GPUs. */
 static void
 fit_header (LnsTimeline *self)
@@ -310,8 +312,9 @@ fit_header (LnsTimeline *self)
   GtkWidget *widget = GTK_WIDGET (self);
   self->fitting_header_px = lns_row_context_fitting_header_px (&self->context, widget);
   if (self->guest != NULL)
-    self->fitting_header_px = MAX (
-        self->fitting_header_px, lns_row_context_fitting_header_px (&self->guest->context, widget));
+    self->fitting_header_px =
+        LETTER_PX + MAX (self->fitting_header_px,
+                         lns_row_context_fitting_header_px (&self->guest->context, widget));
 }
 
 static const LnsTimelineTreeFuncs tree_funcs = { rows_changed_cb, redraw_cb };
