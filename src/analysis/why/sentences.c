@@ -754,7 +754,7 @@ static char *
 make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding, bool in_verdict)
 {
   LnsReport *report = lns_tables_report (tables);
-  char *text, ns[LNS_WHY_NS_SIZE];
+  char *text, ns[LNS_WHY_NS_SIZE], number[LNS_FORMAT_SIZE];
   size_t size;
   FILE *stream = lns_memory_stream (&text, &size);
 
@@ -776,8 +776,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
     case LNS_CAUSE_DRIVER:
       if (finding->own.call == 0)
         {
-          fprintf (stream, _ ("between kernels and copies that were queued %s passed, in %ju gaps"),
-                   ns, (uintmax_t)finding->count);
+          fprintf (stream, _ ("between kernels and copies that were queued %s passed, in %s gaps"),
+                   ns, lns_format_unsigned (finding->count, number));
           break;
         }
       put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, in_verdict,
@@ -805,12 +805,13 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
       put_function (report, finding, stream);
       break;
     case LNS_CAUSE_PAGEABLE_COPY:
-      fprintf (stream, _ ("%ju copies of pageable memory"), (uintmax_t)finding->count);
+      fprintf (stream, _ ("%s copies of pageable memory"),
+               lns_format_unsigned (finding->count, number));
       put_place (report, finding, stream);
       fprintf (stream, _ (" ran %s with no kernel beside them"), ns);
       break;
     case LNS_CAUSE_COPY_BOUND:
-      fprintf (stream, _ ("%ju copies"), (uintmax_t)finding->count);
+      fprintf (stream, _ ("%s copies"), lns_format_unsigned (finding->count, number));
       put_place (report, finding, stream);
       fprintf (stream, _ (" ran %s with no kernel beside them"), ns);
       break;
@@ -837,7 +838,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
         }
       else
         {
-          fprintf (stream, _ ("%ju collectives like "), (uintmax_t)finding->count);
+          fprintf (stream, _ ("%s collectives like "),
+                   lns_format_unsigned (finding->count, number));
           put_name (report, finding->own.call, false, stream);
           fprintf (stream, _ (" waited %s for the last GPU"), ns);
         }
