@@ -149,7 +149,7 @@ class Desk:
     def win_open_uri(self, target):
         assert target.startswith("file:///") and target.endswith("/demo.rep"), target
         self.activate("win.open-uri", target)
-        self.app.wait(lambda: len(self.app.find_all("frame", "demo.rep")) == 2, what="a second window")
+        self.app.wait(lambda: len(self.app.find_all("page tab", "demo.rep")) == 2, what="a second tab")
 
     def win_compare_with(self):
         self.activate("win.compare-with")
@@ -207,6 +207,21 @@ class Desk:
         self.app.wait(lambda: os.path.exists(path), what="the page")
         with open(path, encoding="utf-8") as file:
             assert file.read().endswith("</html>\n")
+
+    def win_move_tab(self):
+        assert not self.enabled("win.move-tab")
+        self.activate("win.open-uri", f"file://{make_report('other.rep')}")
+        self.app.wait(lambda: self.enabled("win.move-tab"), what="a second tab")
+        self.activate("win.move-tab")
+        self.app.wait(lambda: sorted(node.name for node in self.app.find_all("frame")) == ["demo.rep", "other.rep"], what="a second window")
+
+    def win_close_tab(self):
+        self.activate("win.open-uri", f"file://{make_report('other.rep')}")
+        self.see("frame", "other.rep")
+        self.activate("win.close-tab")
+        self.see("frame", "demo.rep")
+        self.activate("win.close-tab")
+        self.app.process.wait(10)
 
     def win_close(self):
         self.activate("win.close")
@@ -488,7 +503,7 @@ class Desk:
 
 # What ends the viewer, or leaves it with another report, a search or a selection, gets its own.
 ALONE = ("win.open-uri", "win.compare-spans", "win.reload", "win.find", "win.find-next", "win.find-previous", "win.zoom-to-selection",
-         "win.zoom-to-event", "win.close", "app.quit")
+         "win.zoom-to-event", "win.move-tab", "win.close-tab", "win.close", "app.quit")
 
 
 def test_every_item_has_a_visible_effect():
@@ -703,7 +718,7 @@ def test_menus_without_a_report():
             return {action for _, _, action, _ in items_of(app) if action in enabled}
         app.wait(lambda: "win.open-uri" in offers(), what="the recent reports")
         offered = offers()
-        assert offered == {"win.open", "win.open-uri", "win.launch", "win.search", "win.close", "app.quit",
+        assert offered == {"win.open", "win.open-uri", "win.launch", "win.search", "win.close", "win.close-tab", "app.quit",
                            "app.theme", "win.show-help-overlay", "win.show-legend", "app.about"}, offered
         app.key("ctrl+k")
         app.find("frame", "Search")

@@ -54,7 +54,7 @@ def test_start_page():
         assert app.root.find("push button", "Open…") and app.root.find("push button", "Launch…")
         assert app.root.find("label", "Recent Reports") is None or not app.root.find_all("list item")
         enabled = {name for name, (on, *_) in app.actions().items() if on}
-        assert enabled == {"open", "open-uri", "drop-uri", "launch", "search", "close", "show-help-overlay", "show-legend"}, enabled
+        assert enabled == {"open", "open-uri", "drop-uri", "launch", "search", "close", "close-tab", "show-help-overlay", "show-legend"}, enabled
 
 
 def test_a_sample():
@@ -235,12 +235,6 @@ def test_the_title_tells_how_long_was_recorded():
 def test_opens_by_the_name_that_nsys_would_have_given():
     with harness.App(make_report(name="profile.11264040.rep").replace(".rep", ".nsys-rep")) as app:
         opened(app, "profile.11264040.rep")
-
-
-def test_a_second_report_gets_a_second_window():
-    where = folder()
-    with harness.App(make_report(name="a.rep", where=where), make_report(name="b.rep", where=where)) as app:
-        app.wait(lambda: sorted(node.name for node in app.find_all("frame")) == ["a.rep", "b.rep"], what="two windows")
 
 
 def test_open_dialog():

@@ -13,7 +13,7 @@ typedef struct
 {
   const char *group;
   const char *title;
-  const char *action; /* detailed name, or NULL for what only the mouse does      */
+  const char *action; /* detailed name; NULL for what only the mouse or libadwaita does */
   const char *keys;   /* GTK accelerators, separated by spaces, or NULL           */
   const char *mouse;  /* what the mouse does, in words, or NULL                   */
 } Shortcut;
@@ -30,11 +30,24 @@ static const Shortcut shortcuts[] = {
     "<Control><Shift>e", NULL },
   { N_ ("General"), N_ ("Save a picture of what is shown"), "win.save-picture", "<Control>p",
     NULL },
-  { N_ ("General"), N_ ("Close the window"), "win.close", "<Control>w", NULL },
+  { N_ ("General"), N_ ("Close the window"), "win.close", "<Control><Shift>w", NULL },
   { N_ ("General"), N_ ("Quit"), "app.quit", "<Control>q", NULL },
   { N_ ("General"), N_ ("What the colors mean"), "win.show-legend", "<Shift>F1", NULL },
   { N_ ("General"), N_ ("Keyboard shortcuts"), "win.show-help-overlay", "<Control>question F1",
     NULL },
+
+  { N_ ("Tabs"), N_ ("Close the tab, and with the last one the window"), "win.close-tab",
+    "<Control>w", NULL },
+  { N_ ("Tabs"), N_ ("Move the tab to a new window"), "win.move-tab", "<Control><Shift>m",
+    N_ ("Drag") },
+  /* AdwTabView does these, see window.ui. */
+  { N_ ("Tabs"), N_ ("Next tab"), NULL, "<Control>Tab", NULL },
+  { N_ ("Tabs"), N_ ("Next tab"), NULL, "<Control>Page_Down", NULL },
+  { N_ ("Tabs"), N_ ("Previous tab"), NULL, "<Control><Shift>Tab", NULL },
+  { N_ ("Tabs"), N_ ("Previous tab"), NULL, "<Control>Page_Up", NULL },
+  { N_ ("Tabs"), N_ ("First tab, and so on to the ninth"), NULL, "<Alt>1", NULL },
+  { N_ ("Tabs"), N_ ("Move the tab to the right"), NULL, "<Control><Shift>Page_Down", N_ ("Drag") },
+  { N_ ("Tabs"), N_ ("Move the tab to the left"), NULL, "<Control><Shift>Page_Up", N_ ("Drag") },
 
   { N_ ("Panes"), N_ ("Events View"), "win.focus-events", "<Control>1", NULL },
   { N_ ("Panes"), N_ ("Details"), "win.focus-details", "<Control>2", NULL },

@@ -172,28 +172,24 @@ lns_application_activate (GApplication *application)
   gtk_window_present (window);
 }
 
-/* Shows each file in a window of its own, or the first two in one, as HINT says (shell/several.h). One window may be empty and takes the
- * first file: the one that HINT names, or else the active one. */
+/* Opens each file in a tab of its own, or the first two in one, as HINT says (shell/several.h): in the window that HINT names, or else in
+ * the active one, or in a new one. */
 static void
 lns_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
 {
   GtkApplication *self = GTK_APPLICATION (application);
   guint id;
   const LnsSeveral how = lns_several_of_hint (hint, &id);
-  GtkWindow *after = id != 0 ? gtk_application_get_window_by_id (self, id)
+  GtkWindow *named = id != 0 ? gtk_application_get_window_by_id (self, id)
                              : gtk_application_get_active_window (self);
+  LnsWindow *window = LNS_IS_WINDOW (named)
+                          ? LNS_WINDOW (named)
+                          : lns_window_new (self, LNS_APPLICATION (application)->settings);
   const gboolean is_pair = how != LNS_SEVERAL_SEPARATE && n_files == 2;
 
   for (int i = 0; i < (is_pair ? 1 : n_files); i++)
-    {
-      LnsWindow *window = LNS_IS_WINDOW (after) ? LNS_WINDOW (after) : NULL;
-
-      if (window == NULL || !lns_window_is_empty (window))
-        window = lns_window_new (self, LNS_APPLICATION (application)->settings);
-      lns_window_open_pair (window, files[i], is_pair ? files[1] : NULL,
-                            how == LNS_SEVERAL_COMPARE);
-      gtk_window_present (GTK_WINDOW (window));
-    }
+    lns_window_open_pair (window, files[i], is_pair ? files[1] : NULL, how == LNS_SEVERAL_COMPARE);
+  gtk_window_present (GTK_WINDOW (window));
 }
 
 /* Opens the two reports that follow "--compare" in ARGUMENTS in one window. Whether there is that switch. */

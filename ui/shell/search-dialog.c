@@ -18,7 +18,7 @@ struct _LnsSearchDialog
 {
   AdwWindow parent_instance;
 
-  LnsReportPage *page; /* borrowed, or NULL */
+  LnsReportPage *page; /* weak, or NULL */
 
   GtkSearchEntry *entry;
   GtkListBox *list; /* its rows have a Target as their data "target" */
@@ -172,10 +172,12 @@ go (LnsSearchDialog *self, GtkListBoxRow *row)
   g_autofree char *events = target.events;
   gtk_window_close (GTK_WINDOW (self));
   if (target.action != NULL)
-    gtk_widget_activate_action (g_str_has_prefix (target.action, "timeline.")
+    gtk_widget_activate_action (g_str_has_prefix (target.action, "timeline.") && page != NULL
                                     ? GTK_WIDGET (lns_report_page_get_parts (page)->timeline)
                                     : parent,
                                 target.action, NULL);
+  else if (page == NULL)
+    return;
   else if (target.row != LNS_ID_NONE)
     lns_timeline_reveal_row (lns_report_page_get_parts (page)->timeline, target.row);
   else if (events != NULL)
@@ -224,15 +226,24 @@ lns_search_dialog_new (GtkWindow *parent, LnsReportPage *page)
 {
   LnsSearchDialog *self = g_object_new (LNS_TYPE_SEARCH_DIALOG, "transient-for", parent, NULL);
 
-  self->page = page;
+  g_set_weak_pointer (&self->page, page);
   fill (self, "");
   return GTK_WIDGET (self);
+}
+
+static void
+lns_search_dialog_dispose (GObject *object)
+{
+  g_clear_weak_pointer (&LNS_SEARCH_DIALOG (object)->page);
+  G_OBJECT_CLASS (lns_search_dialog_parent_class)->dispose (object);
 }
 
 static void
 lns_search_dialog_class_init (LnsSearchDialogClass *klass)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_search_dialog_dispose;
 
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/search-dialog.ui");

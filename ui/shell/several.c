@@ -85,8 +85,8 @@ lns_several_ask (GtkWindow *window,
       g_strdup_printf (ngettext ("Open %u Report", "Open %u Reports", files->len), files->len);
   g_autofree char *names = names_of (files, is_pair);
   const char *const losses[] = {
-    _ ("Separate: a window each, with all panes. Their times are not on one axis."),
-    is_pair ? _ ("Together: one window and one axis, by the time of day where both ran then. The "
+    _ ("Separate: a tab each, with all panes. Their times are not on one axis."),
+    is_pair ? _ ("Together: one tab and one axis, by the time of day where both ran then. The "
                  "panes tell of A alone.")
             : _ ("Together or compared: only two reports can be on one axis."),
     is_pair ? _ ("Compare: the same, by steps, and the pane Compare tells why B is slower.") : NULL,

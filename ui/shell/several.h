@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Several files that are opened at once: in a window each, or two of them beside each other. */
+/* Several files that are opened at once: in a tab each, or two of them beside each other. */
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 typedef enum
 {
-  LNS_SEVERAL_SEPARATE, /* a window each                                              */
-  LNS_SEVERAL_TOGETHER, /* two, in one window, on one axis                            */
+  LNS_SEVERAL_SEPARATE, /* a tab each                                                 */
+  LNS_SEVERAL_TOGETHER, /* two, in one tab, on one axis                               */
   LNS_SEVERAL_COMPARE   /* … where the second run is compared with the first, too     */
 } LnsSeveral;
 
@@ -23,8 +23,7 @@ void lns_several_ask (GtkWindow *window,
                       void (*chosen) (LnsSeveral how, GPtrArray *files, gpointer data),
                       gpointer data);
 
-/* The hint with which g_application_open () opens files as HOW says, in the window with the number ID if that is empty; 0: in the active
- * one. Free with g_free (). */
+/* The hint with which g_application_open () opens files as HOW says, in the window with the number ID; 0: in the active one. Free with g_free (). */
 char *lns_several_hint (LnsSeveral how, guint id) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What HINT says; *RET_ID is 0 where it names no window. */
