@@ -3,16 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a window does with dropped files, with openings that are given up, and with panes that nobody has opened; run by harness.py.
+/* What a window does with dropped files, with openings that are given up, with panes that nobody has opened, and with tabs that are
+ * closed; run by harness.py.
  *
  * usage: test-window REPORT */
 
 #include "ui/shell/application.h"
+#include "ui/model/critical.h"
 #include "ui/model/report-loader.h"
 #include "ui/events/events-table.h"
 #include "ui/functions/functions-pane.h"
 #include "ui/shell/pane-slot.h"
-#include "ui/shell/report-page.h"
+#include "ui/shell/report-tab.h"
 #include "ui/shell/several.h"
 #include "ui/shell/window.h"
 #include "ui/sql/sql-pane.h"
@@ -305,6 +307,60 @@ panes_are_made_when_they_are_shown (void)
   LNS_CHECK_INT (n_panes (page), 4);
 }
 
+/* Opens a copy of the report, called NAME, in a tab of its own. */
+static LnsReportTab *
+open_copy (LnsWindow *window, const char *name)
+{
+  g_autofree char *path = g_build_filename (g_get_home_dir (), name, NULL);
+  g_autoptr (GFile) report = g_file_new_for_path (report_path);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  AdwTabView *tabs = tabs_of (window);
+
+  LNS_CHECK (g_file_copy (report, file, 0, NULL, NULL, NULL, NULL));
+  lns_window_open_file (window, file);
+  LnsReportTab *tab =
+      LNS_REPORT_TAB (adw_tab_page_get_child (adw_tab_view_get_selected_page (tabs)));
+  WAIT_FOR (lns_report_tab_get_page (tab) != NULL);
+  return tab;
+}
+
+static LnsView *
+view_of (LnsReportTab *tab)
+{
+  return lns_report_page_get_parts (lns_report_tab_get_page (tab))->view;
+}
+
+static void
+a_tab_that_is_not_seen_looks_for_no_path (void)
+{
+  LnsWindow *window = active_window ();
+  LnsReportTab *hidden = open_copy (window, "hidden.rep"), *seen = open_copy (window, "seen.rep");
+  g_autoptr (LnsCritical) path_of_hidden = lns_critical_of (view_of (hidden));
+  g_autoptr (LnsCritical) path_of_seen = lns_critical_of (view_of (seen));
+
+  WAIT_FOR (gtk_widget_get_mapped (GTK_WIDGET (seen)));
+  g_action_group_activate_action (G_ACTION_GROUP (window), "show-path", NULL);
+  WAIT_FOR (lns_critical_get_state (path_of_seen) != LNS_CRITICAL_UNWANTED);
+  LNS_CHECK_INT (lns_critical_get_state (path_of_hidden), LNS_CRITICAL_UNWANTED);
+  adw_tab_view_select_previous_page (tabs_of (window));
+  WAIT_FOR (lns_critical_get_state (path_of_hidden) != LNS_CRITICAL_UNWANTED);
+}
+
+static void
+a_closed_tab_frees_its_report (void)
+{
+  LnsWindow *window = active_window ();
+  AdwTabView *tabs = tabs_of (window);
+  gpointer tab = open_copy (window, "closed.rep"), view = view_of (tab);
+
+  g_action_group_activate_action (G_ACTION_GROUP (window), "show-stats", NULL);
+  g_object_add_weak_pointer (tab, &tab);
+  g_object_add_weak_pointer (view, &view);
+  adw_tab_view_close_page (tabs, adw_tab_view_get_selected_page (tabs));
+  /* Workers may have the view for a while. */
+  WAIT_FOR (tab == NULL && view == NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -322,5 +378,7 @@ main (int argc, char **argv)
   LNS_TEST (dropped_files_open);
   LNS_TEST (hints_tell_the_way_and_the_window);
   LNS_TEST (panes_are_made_when_they_are_shown);
+  LNS_TEST (a_tab_that_is_not_seen_looks_for_no_path);
+  LNS_TEST (a_closed_tab_frees_its_report);
   return lns_tap_done ();
 }

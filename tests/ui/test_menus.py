@@ -190,7 +190,7 @@ class Desk:
         self.app.key("ctrl+a")
         self.app.type(path)
         self.app.key("Return")
-        self.app.wait(lambda: os.path.exists(path) and os.path.getsize(path) > 0, what="the picture")
+        self.app.wait(lambda: os.path.exists(path) and open(path, "rb").read().endswith(b"</svg>\n"), what="the picture")
         root = xml.etree.ElementTree.parse(path).getroot()
         assert root.tag.endswith("}svg") and len(list(root.iter())) > 500, len(list(root.iter()))
 

@@ -37,7 +37,7 @@ struct _LnsReportPage
   LnsScope *scope;       /* owned             */
   LnsViewKeeper *keeper; /* owned             */
   gboolean is_restored;  /* as the person left it */
-  gint64 opened_usec;
+  gint64 seen_usec; /* since when people see it, or 0: it is in a tab that was not selected yet */
   GSettings *settings;   /* owned             */
   LnsFollower *follower; /* owned           */
 
@@ -438,6 +438,16 @@ save_end_size (LnsReportPage *self, GtkPaned *paned)
 }
 
 static void
+lns_report_page_map (GtkWidget *widget)
+{
+  LnsReportPage *self = LNS_REPORT_PAGE (widget);
+
+  GTK_WIDGET_CLASS (lns_report_page_parent_class)->map (widget);
+  if (self->seen_usec == 0)
+    self->seen_usec = g_get_monotonic_time ();
+}
+
+static void
 lns_report_page_unmap (GtkWidget *widget)
 {
   LnsReportPage *self = LNS_REPORT_PAGE (widget);
@@ -538,7 +548,7 @@ frame_work (LnsReportPage *self)
 
   if (lns_answer_get_state (self->answer) != LNS_ANSWER_LOOKING && !self->is_restored &&
       lns_view_shows_all (view) && !lns_view_can_undo_zoom (view) && !has_selection (self) &&
-      g_get_monotonic_time () - self->opened_usec <= SOON_USEC &&
+      (self->seen_usec == 0 || g_get_monotonic_time () - self->seen_usec <= SOON_USEC) &&
       lns_answer_get_opening (self->answer, &opening))
     lns_view_open_at (view, opening.start_ns, opening.end_ns);
 }
@@ -716,7 +726,6 @@ lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
   self->scope = lns_scope_of (view);
   self->pair = lns_pair_of (view);
   add_actions (self);
-  self->opened_usec = g_get_monotonic_time ();
   add_notices (self);
   fill (self);
   keep_view (self, stored);
@@ -777,6 +786,7 @@ lns_report_page_class_init (LnsReportPageClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_report_page_dispose;
+  widget_class->map = lns_report_page_map;
   widget_class->unmap = lns_report_page_unmap;
 
   g_type_ensure (LNS_TYPE_WIDTH_FIRST); /* for notice.ui */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <glib/gi18n.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "ui/model/display-text.h"
@@ -423,6 +424,38 @@ lns_report_tab_may_grow (LnsReportTab *self)
   return self->page == NULL || lns_view_is_live (lns_report_page_get_parts (self->page)->view);
 }
 
+/* --- Memory -------------------------------------------------------------------------------- */
+
+/* How long after a tab was closed: workers may have something of its report until then. */
+#define TRIM_S 2
+
+static void
+trim_work (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  malloc_trim (0);
+  g_task_return_boolean (task, TRUE);
+}
+
+static guint trim_timer; /* or 0 */
+
+static gboolean
+trim_cb (gpointer data)
+{
+  g_autoptr (GTask) task = g_task_new (NULL, NULL, NULL, NULL);
+
+  trim_timer = 0;
+  g_task_run_in_thread (task, trim_work);
+  return G_SOURCE_REMOVE;
+}
+
+/* Gives back to the system what closed reports had: malloc () would keep nearly all of it, as other reports have the ends of its arenas. */
+static void
+trim_soon (void)
+{
+  if (trim_timer == 0)
+    trim_timer = g_timeout_add_seconds (TRIM_S, trim_cb, NULL);
+}
+
 /* --- The object ---------------------------------------------------------------------------- */
 
 GtkWidget *
@@ -456,6 +489,7 @@ lns_report_tab_finalize (GObject *object)
   g_free (self->title);
   g_free (self->path);
   G_OBJECT_CLASS (lns_report_tab_parent_class)->finalize (object);
+  trim_soon ();
 }
 
 static void

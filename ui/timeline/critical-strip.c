@@ -36,7 +36,8 @@ struct _LnsCriticalStrip
   LnsHues *hues;         /* a reference, or NULL */
   PangoLayout *layout;   /* owned, or NULL */
   int line_px;
-  gboolean is_shown;
+  gboolean is_shown; /* as the person asked for     */
+  gboolean wants;    /* and it is on the screen     */
 };
 
 G_DEFINE_FINAL_TYPE (LnsCriticalStrip, lns_critical_strip, GTK_TYPE_WIDGET)
@@ -498,20 +499,45 @@ lns_critical_strip_set_hues (LnsCriticalStrip *self, LnsHues *hues)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
+/* Wants the path while people can see it, and not in a tab that is not selected. */
+static void
+update_want (LnsCriticalStrip *self)
+{
+  const gboolean wants = self->is_shown && gtk_widget_get_mapped (GTK_WIDGET (self));
+
+  if (self->wants == wants)
+    return;
+  self->wants = wants;
+  if (wants)
+    lns_critical_want (self->critical);
+  else
+    lns_critical_leave (self->critical);
+}
+
 void
 lns_critical_strip_set_shown (LnsCriticalStrip *self, gboolean is_shown)
 {
   if (self->is_shown == is_shown)
     return;
   self->is_shown = is_shown;
+  update_want (self);
   if (is_shown)
-    {
-      lns_critical_want (self->critical);
-      changed_cb (self);
-    }
-  else
-    lns_critical_leave (self->critical);
+    changed_cb (self);
   gtk_widget_queue_resize (GTK_WIDGET (self));
+}
+
+static void
+lns_critical_strip_map (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (lns_critical_strip_parent_class)->map (widget);
+  update_want (LNS_CRITICAL_STRIP (widget));
+}
+
+static void
+lns_critical_strip_unmap (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (lns_critical_strip_parent_class)->unmap (widget);
+  update_want (LNS_CRITICAL_STRIP (widget));
 }
 
 static void
@@ -540,6 +566,8 @@ lns_critical_strip_class_init (LnsCriticalStripClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_critical_strip_dispose;
+  widget_class->map = lns_critical_strip_map;
+  widget_class->unmap = lns_critical_strip_unmap;
   widget_class->snapshot = lns_critical_strip_snapshot;
   widget_class->measure = lns_critical_strip_measure;
   widget_class->css_changed = lns_critical_strip_css_changed;
