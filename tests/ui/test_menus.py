@@ -149,7 +149,7 @@ class Desk:
     def win_open_uri(self, target):
         assert target.startswith("file:///") and target.endswith("/demo.rep"), target
         self.activate("win.open-uri", target)
-        self.app.wait(lambda: len(self.app.find_all("page tab", "demo.rep")) == 2, what="a second tab")
+        self.app.wait(lambda: len(self.app.find_all("page tab", lambda name: name.endswith("/demo.rep"))) == 2, what="a second tab")
 
     def win_compare_with(self):
         self.activate("win.compare-with")

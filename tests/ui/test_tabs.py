@@ -77,6 +77,18 @@ def test_reports_are_tabs_of_one_window():
         assert tab.description.endswith("/a.rep") and os.path.exists(tab.description), tab.description
 
 
+def test_tabs_of_one_name_are_told_apart():
+    first, second = reports("a.rep")[0], reports("a.rep")[0]
+    with Tabs(first, second) as tabs:
+        for path in (first, second):
+            tabs.app.find("page tab", os.path.basename(os.path.dirname(path)) + "/a.rep")
+        tabs.app.activate("win.open-uri", f"'file://{reports('b.rep')[0]}'")
+        tabs.shows("b.rep")
+        tabs.app.activate("win.close-other-tabs")
+        tabs.app.activate("win.open-uri", f"'file://{first}'")
+        tabs.are("b.rep", "a.rep*")
+
+
 def test_one_report_has_no_bar():
     with Tabs(*reports("a.rep")) as tabs:
         assert tabs.names_of("a.rep") == []
@@ -151,10 +163,13 @@ def test_the_menu_of_a_tab():
     with Tabs(*reports("a.rep", "b.rep", "c.rep")) as tabs:
         app = tabs.app
 
-        def choose(tab, item):
+        def choose(name, item):
+            tab = app.find("page tab", name)
             app.move(700, 500)
-            app.find("page tab", tab).click(button=3)
+            app.wait(harness.steady(tab.extents), what="the place of the tab")
+            tab.click(button=3)
             app.find("menu item", item).do()
+            app.gone_node("menu item", item)
         choose("a.rep", "Compare with the Report Shown")
         app.find("label", "A: c.rep · B: a.rep")
         choose("a.rep", "Close")

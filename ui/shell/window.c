@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 
 #include "ui/launch/launch-dialog.h"
+#include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/legend.h"
 #include "ui/shell/report-actions.h"
@@ -140,6 +141,52 @@ selected_cb (LnsWindow *self)
 
 /* --- Tabs ---------------------------------------------------------------------------------- */
 
+/* Whether another tab of the window has the same title as PAGE. */
+static gboolean
+has_twin (LnsWindow *self, AdwTabPage *page)
+{
+  for (int i = 0; i < adw_tab_view_get_n_pages (self->tab_view); i++)
+    {
+      AdwTabPage *other = adw_tab_view_get_nth_page (self->tab_view, i);
+      if (other != page && g_strcmp0 (lns_report_tab_get_title (tab_of (other)),
+                                      lns_report_tab_get_title (tab_of (page))) == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Names the tabs by their files, and those whose files are called the same by their folders, too. */
+static void
+name_tabs (LnsWindow *self)
+{
+  for (int i = 0; i < adw_tab_view_get_n_pages (self->tab_view); i++)
+    {
+      AdwTabPage *page = adw_tab_view_get_nth_page (self->tab_view, i);
+      GFile *file = lns_report_tab_get_file (tab_of (page));
+      g_autoptr (GFile) folder = file != NULL ? g_file_get_parent (file) : NULL;
+      const char *title = lns_report_tab_get_title (tab_of (page));
+      g_autofree char *place = folder != NULL ? lns_display_file (folder, FALSE) : NULL;
+      g_autofree char *both = g_strdup_printf ("%s/%s", place, title);
+      if (title != NULL)
+        adw_tab_page_set_title (page, place != NULL && has_twin (self, page) ? both : title);
+    }
+}
+
+static void
+attached_cb (AdwTabView *view, AdwTabPage *page, int position, LnsWindow *self)
+{
+  g_signal_connect_object (tab_of (page), "notify::title", G_CALLBACK (name_tabs), self,
+                           G_CONNECT_SWAPPED);
+  name_tabs (self);
+}
+
+static void
+detached_cb (AdwTabView *view, AdwTabPage *page, int position, LnsWindow *self)
+{
+  g_signal_handlers_disconnect_by_func (tab_of (page), name_tabs, self);
+  name_tabs (self);
+}
+
 /* A tooltip of a tab is markup. */
 static gboolean
 to_markup (GBinding *binding, const GValue *from, GValue *to, gpointer data)
@@ -157,7 +204,6 @@ add_tab (LnsWindow *self)
   GtkWidget *tab = lns_report_tab_new (self->settings);
   AdwTabPage *page = adw_tab_view_append (self->tab_view, tab);
 
-  g_object_bind_property (tab, "title", page, "title", G_BINDING_SYNC_CREATE);
   g_object_bind_property_full (tab, "path", page, "tooltip", G_BINDING_SYNC_CREATE, to_markup, NULL,
                                NULL, NULL);
   g_object_bind_property (tab, "is-opening", page, "loading", G_BINDING_SYNC_CREATE);
@@ -453,6 +499,8 @@ lns_window_new (GtkApplication *application, GSettings *settings)
                             self);
   g_signal_connect_swapped (self->tab_view, "notify::n-pages", G_CALLBACK (update_tab_actions),
                             self);
+  g_signal_connect (self->tab_view, "page-attached", G_CALLBACK (attached_cb), self);
+  g_signal_connect (self->tab_view, "page-detached", G_CALLBACK (detached_cb), self);
   g_signal_connect (self->tab_view, "setup-menu", G_CALLBACK (setup_menu_cb), self);
   g_signal_connect (self->tab_view, "create-window", G_CALLBACK (create_window_cb), self);
   selected_cb (self);
