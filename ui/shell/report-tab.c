@@ -125,19 +125,6 @@ set_opening (LnsReportTab *self, GCancellable *opening)
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_IS_OPENING]);
 }
 
-/* Drops the report that is shown. */
-static void
-drop_report (LnsReportTab *self)
-{
-  lns_job_cancel (&self->looking);
-  if (self->page == NULL)
-    return;
-  GtkWidget *page = GTK_WIDGET (g_steal_pointer (&self->page));
-  gtk_stack_set_visible_child_name (self->stack, "empty");
-  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_PAGE]);
-  gtk_stack_remove (self->stack, page);
-}
-
 /* Counts what is wrong with the report, which may have grown. */
 static void
 count_bad (LnsReportTab *self)
@@ -156,6 +143,20 @@ count_bad (LnsReportTab *self)
     return;
   self->n_bad = n_bad;
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_N_BAD]);
+}
+
+/* Drops the report that is shown. */
+static void
+drop_report (LnsReportTab *self)
+{
+  lns_job_cancel (&self->looking);
+  if (self->page == NULL)
+    return;
+  GtkWidget *page = GTK_WIDGET (g_steal_pointer (&self->page));
+  gtk_stack_set_visible_child_name (self->stack, "empty");
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_PAGE]);
+  count_bad (self);
+  gtk_stack_remove (self->stack, page);
 }
 
 /* Shows REPORT as STORED says, and takes them over. */
@@ -188,7 +189,6 @@ show_error (LnsReportTab *self, const GError *error, gboolean may_recover)
   adw_status_page_set_description (self->error_page, markup);
   self->recoverable = may_recover;
   gtk_widget_set_visible (self->recover_button, self->recoverable);
-  count_bad (self);
   show_page (self, "error");
 }
 

@@ -112,7 +112,7 @@ update_tab_actions (LnsWindow *self)
   set_enabled (self, "move-tab", has_others);
   set_enabled (self, "compare-tab",
                self->menu_page != NULL && !adw_tab_page_get_selected (self->menu_page) &&
-                   lns_report_tab_get_page (self->tab) != NULL);
+                   self->tab != NULL && lns_report_tab_get_page (self->tab) != NULL);
 }
 
 static LnsReportTab *
@@ -184,6 +184,8 @@ static void
 detached_cb (AdwTabView *view, AdwTabPage *page, int position, LnsWindow *self)
 {
   g_signal_handlers_disconnect_by_func (tab_of (page), name_tabs, self);
+  if (self->menu_page == page)
+    g_clear_weak_pointer (&self->menu_page);
   name_tabs (self);
 }
 
