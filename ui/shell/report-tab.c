@@ -38,8 +38,7 @@ struct _LnsReportTab
 
   LnsReportPage *page;   /* child of stack, or NULL                                  */
   GCancellable *looking; /* whether the file is still what is shown; NULL: no one is */
-  guint n_bad;
-  gboolean wants_focus; /* what the stack shows is new, and was not seen yet */
+  gboolean wants_focus;  /* what the stack shows is new, and was not seen yet */
 
   GtkStack *stack; /* pages "empty", "loading", "error", "report" */
   AdwStatusPage *loading_page;
@@ -58,7 +57,6 @@ enum
   PROP_PATH,
   PROP_IS_OPENING,
   PROP_PAGE,
-  PROP_N_BAD,
   N_PROPS
 };
 static GParamSpec *props[N_PROPS];
@@ -125,26 +123,6 @@ set_opening (LnsReportTab *self, GCancellable *opening)
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_IS_OPENING]);
 }
 
-/* Counts what is wrong with the report, which may have grown. */
-static void
-count_bad (LnsReportTab *self)
-{
-  uint32_t n = 0;
-  guint n_bad = 0;
-  const LnsDiagnostic *diagnostics =
-      self->page == NULL
-          ? NULL
-          : lns_report_diagnostics (
-                lns_view_get_report (lns_report_page_get_parts (self->page)->view), &n);
-
-  for (uint32_t i = 0; i < n; i++)
-    n_bad += diagnostics[i].severity != LNS_SEVERITY_INFO;
-  if (n_bad == self->n_bad)
-    return;
-  self->n_bad = n_bad;
-  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_N_BAD]);
-}
-
 /* Drops the report that is shown. */
 static void
 drop_report (LnsReportTab *self)
@@ -155,7 +133,6 @@ drop_report (LnsReportTab *self)
   GtkWidget *page = GTK_WIDGET (g_steal_pointer (&self->page));
   gtk_stack_set_visible_child_name (self->stack, "empty");
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_PAGE]);
-  count_bad (self);
   gtk_stack_remove (self->stack, page);
 }
 
@@ -166,6 +143,7 @@ show_report (LnsReportTab *self, LnsReport *report, LnsStoredView *stored)
   static const char *const changes[] = { "span-changed", "time-selection-changed",
                                          "event-selected" };
   g_autoptr (LnsView) view = lns_view_new (report);
+  lns_view_set_file (view, self->file);
   GtkWidget *page = lns_report_page_new (view, self->settings, stored);
 
   for (size_t i = 0; i < G_N_ELEMENTS (changes); i++)
@@ -173,10 +151,8 @@ show_report (LnsReportTab *self, LnsReport *report, LnsStoredView *stored)
   self->page = LNS_REPORT_PAGE (page);
   g_signal_connect_object (lns_report_page_get_parts (self->page)->timeline, "rows-changed",
                            G_CALLBACK (emit_changed), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (view, "grown", G_CALLBACK (count_bad), self, G_CONNECT_SWAPPED);
   gtk_stack_add_named (self->stack, page, "report");
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_PAGE]);
-  count_bad (self);
   show_page (self, "report");
 }
 
@@ -394,12 +370,6 @@ lns_report_tab_get_path (LnsReportTab *self)
   return self->path;
 }
 
-guint
-lns_report_tab_get_n_bad (LnsReportTab *self)
-{
-  return self->n_bad;
-}
-
 gboolean
 lns_report_tab_is_opening (LnsReportTab *self)
 {
@@ -511,9 +481,6 @@ lns_report_tab_get_property (GObject *object, guint id, GValue *value, GParamSpe
     case PROP_PAGE:
       g_value_set_object (value, self->page);
       break;
-    case PROP_N_BAD:
-      g_value_set_uint (value, self->n_bad);
-      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -534,7 +501,6 @@ lns_report_tab_class_init (LnsReportTabClass *klass)
   props[PROP_PATH] = g_param_spec_string ("path", NULL, NULL, NULL, flags);
   props[PROP_IS_OPENING] = g_param_spec_boolean ("is-opening", NULL, NULL, FALSE, flags);
   props[PROP_PAGE] = g_param_spec_object ("page", NULL, NULL, LNS_TYPE_REPORT_PAGE, flags);
-  props[PROP_N_BAD] = g_param_spec_uint ("n-bad", NULL, NULL, 0, G_MAXUINT, 0, flags);
   g_object_class_install_properties (object_class, N_PROPS, props);
   changed_signal = g_signal_new ("changed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                  NULL, NULL, G_TYPE_NONE, 0);

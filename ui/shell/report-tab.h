@@ -15,7 +15,7 @@
  * another one.
  *
  * Properties, all read-only: "title" (string): the name of the file; "path" (string): its path, for tooltips; "is-opening" (boolean);
- * "page" (LnsReportPage): NULL unless the report is shown; "n-bad" (guint): how many of its diagnostics are warnings or errors.
+ * "page" (LnsReportPage): NULL unless the report is shown.
  *
  * Signal: "changed" (): other things can be done with it. */
 G_DECLARE_FINAL_TYPE (LnsReportTab, lns_report_tab, LNS, REPORT_TAB, AdwBin)
@@ -57,7 +57,6 @@ LnsReportPage *lns_report_tab_get_page (LnsReportTab *self);
 /* Read-only properties, see above. The strings are owned by SELF, until they change. */
 const char *lns_report_tab_get_title (LnsReportTab *self);
 const char *lns_report_tab_get_path (LnsReportTab *self);
-guint lns_report_tab_get_n_bad (LnsReportTab *self);
 
 gboolean lns_report_tab_is_opening (LnsReportTab *self);
 

@@ -11,6 +11,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/legend.h"
+#include "ui/shell/problem-count.h"
 #include "ui/shell/report-actions.h"
 #include "ui/shell/report-chooser.h"
 #include "ui/shell/report-tab.h"
@@ -63,22 +64,11 @@ static void
 update_page (LnsWindow *self)
 {
   LnsReportPage *page = self->tab != NULL ? lns_report_tab_get_page (self->tab) : NULL;
+  LnsView *view = page != NULL ? lns_report_page_get_parts (page)->view : NULL;
 
-  lns_subtitle_follow (self->title, page != NULL ? lns_report_page_get_parts (page)->view : NULL);
+  lns_subtitle_follow (self->title, view);
+  lns_problem_count_follow (self->diagnostics_button, self->diagnostics_content, view);
   gtk_widget_set_visible (self->find_button, page != NULL);
-}
-
-static void
-update_diagnostics_button (LnsWindow *self)
-{
-  const guint n_bad = self->tab != NULL ? lns_report_tab_get_n_bad (self->tab) : 0;
-  g_autofree char *label = g_strdup_printf ("%u", n_bad);
-  g_autofree char *tooltip =
-      g_strdup_printf (ngettext ("%u warning or error", "%u warnings and errors", n_bad), n_bad);
-
-  adw_button_content_set_label (self->diagnostics_content, label);
-  gtk_widget_set_tooltip_text (self->diagnostics_button, tooltip);
-  gtk_widget_set_visible (self->diagnostics_button, n_bad > 0);
 }
 
 /* Takes TAB, which may be NULL, for the one that is selected. */
@@ -90,7 +80,6 @@ set_tab (LnsWindow *self, LnsReportTab *tab)
   lns_report_actions_set_tab (self->actions, tab);
   update_title (self);
   update_page (self);
-  update_diagnostics_button (self);
 }
 
 static void
@@ -580,8 +569,6 @@ lns_window_init (LnsWindow *self)
   self->of_tab = g_signal_group_new (LNS_TYPE_REPORT_TAB);
   g_signal_group_connect_swapped (self->of_tab, "notify::title", G_CALLBACK (update_title), self);
   g_signal_group_connect_swapped (self->of_tab, "notify::page", G_CALLBACK (update_page), self);
-  g_signal_group_connect_swapped (self->of_tab, "notify::n-bad",
-                                  G_CALLBACK (update_diagnostics_button), self);
   g_signal_group_connect_swapped (self->of_tab, "notify::is-opening",
                                   G_CALLBACK (update_tab_actions), self);
 }
