@@ -709,6 +709,44 @@ open_stopped (void)
   return fixture_open (path, NULL);
 }
 
+/* A thread that is said to have begun at 4 s, and that ran from 2 to 3 s; the report begins at 1 s. An import says so of one that was
+ * named at 4 s. */
+static void
+check_before (bool is_import, LnsThreadState wanted)
+{
+  const char *path = fixture_path ("named.rep");
+  LnsWriter *writer = fixture_writer (path);
+  const uint32_t process = lns_writer_add_process (
+      writer,
+      &(LnsProcess){ .pid = 20, .parent = LNS_ID_NONE, .end_ns = LNS_TIME_UNKNOWN, .name = 1 });
+  LnsThreadSpan span;
+
+  if (is_import)
+    lns_writer_set_meta (writer, "imported_from", "/tmp/trace.sqlite");
+  lns_writer_add_thread (writer, &(LnsThread){ .process = process,
+                                               .tid = 21,
+                                               .start_ns = 4 * SECOND,
+                                               .end_ns = LNS_TIME_UNKNOWN });
+  const uint32_t runs = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  const uint32_t calls = add_lane (writer, LNS_TRACK_OS_CALLS, LNS_LANE_OS_CALL);
+  lns_writer_append (writer, calls, &(LnsEvent){ .start_ns = SECOND, .duration_ns = MSEC });
+  add_run (writer, runs, 2 * SECOND, 3 * SECOND, 1);
+  fixture_finish (writer, 8 * SECOND);
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK (lns_thread_span_at (report, runs, 1500 * MSEC, &span, NULL));
+  LNS_CHECK_INT (span.state, wanted);
+  LNS_CHECK_INT (span.end_ns, 2 * SECOND);
+  lns_report_close (report);
+}
+
+/* When a thread was named is not when it began: until its first event nothing is known of it. */
+static void
+test_a_name_is_no_beginning (void)
+{
+  check_before (true, LNS_STATE_UNKNOWN);
+  check_before (false, LNS_STATE_NONE);
+}
+
 /* Nothing is said of a thread where nothing was recorded. */
 static void
 test_what_is_not_known (void)
@@ -952,6 +990,7 @@ main (void)
   LNS_TEST (test_wakings);
   LNS_TEST (test_details_of_states);
   LNS_TEST (test_what_is_not_known);
+  LNS_TEST (test_a_name_is_no_beginning);
   LNS_TEST (test_durations_that_are_not_known);
   LNS_TEST (test_a_wait_ends_where_records_are_lost);
   LNS_TEST (test_a_program_begins_where_the_last_one_ends);

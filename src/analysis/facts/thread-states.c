@@ -92,7 +92,8 @@ find_life (LnsReport *report, uint32_t lane, int64_t *ret_start_ns, int64_t *ret
   if (thread >= n_threads)
     return;
   const LnsThread *it = &threads[thread];
-  if (it->start_ns != LNS_TIME_UNKNOWN)
+  /* An import knows when a thread was named, which is later: it may have run for long. */
+  if (it->start_ns != LNS_TIME_UNKNOWN && lns_report_meta (report, "imported_from") == NULL)
     *ret_start_ns = later (*ret_start_ns, it->start_ns);
   if (it->end_ns != LNS_TIME_UNKNOWN)
     *ret_end_ns = earlier (*ret_end_ns, it->end_ns);

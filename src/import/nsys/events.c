@@ -759,6 +759,7 @@ name_thread (Rows *rows)
 
   thread->name = row->event.name;
   thread->is_named = 1;
+  /* When it was named: not when it began, which nothing tells (thread-states.c). */
   thread->start_ns = row->has_start ? row->event.start_ns : LNS_TIME_UNKNOWN;
   lns_writer_set_thread (rows->import->writer, id, thread);
 }
