@@ -120,6 +120,8 @@ text_is_readable_on_every_colour (void)
       LNS_CHECK (contrast (palette->running, palette->uninterruptible) >= 2);
       LNS_CHECK (contrast (palette->runnable, palette->blocked) >= 2);
       LNS_CHECK (contrast (palette->accent, lns_palette_text_on (palette->accent)) >= 4.5);
+      LNS_CHECK (contrast (lns_palette_gray (palette), palette->background[1]) >=
+                 ((theme & LNS_THEME_HIGH_CONTRAST) != 0 ? 1.5 : 1.1));
     }
   for (uint32_t rgb = 0; rgb <= 0xffffff; rgb += 0x1357)
     LNS_CHECK (contrast (rgb, lns_palette_text_on (rgb)) >= 4.5);

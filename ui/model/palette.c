@@ -144,12 +144,15 @@ lns_palette_duration (const LnsPalette *palette, int64_t duration_ns)
   return lns_palette_mix (palette->chart_line, palette->text, DARKEST_SHARE * (2 * share - 1));
 }
 
-#define GRAY_SHARE 0.14 /* of the text's colour */
+#define GRAY_SHARE          0.14 /* of the text's colour */
+#define GRAY_SHARE_CONTRAST 0.28 /* … with high contrast */
 
 uint32_t
 lns_palette_gray (const LnsPalette *palette)
 {
-  return lns_palette_mix (palette->background[0], palette->text, GRAY_SHARE);
+  const bool has_contrast = palette == &light_contrast || palette == &dark_contrast;
+  return lns_palette_mix (palette->background[0], palette->text,
+                          has_contrast ? GRAY_SHARE_CONTRAST : GRAY_SHARE);
 }
 
 uint32_t
