@@ -758,6 +758,87 @@ test_a_function_has_most_only_with_half_of_the_samples (void)
   free (less);
 }
 
+/* --- What was waited for ----------------------------------------------------------------------- */
+
+#define MS INT64_C (1000000)
+
+/* Thread 0 waits for thread 1 once for 100 ms, and 60 times for 5 ms. In the first time thread 1 is in start (), then in serve (): most of what
+ * was waited for, though the eight longest waits are of start (). */
+static void
+test_many_short_waits_tell_what_was_waited_for (void)
+{
+  const char *path = fixture_path ("waits.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+  LnsTrack track = {
+    .kind = LNS_TRACK_SCHED, .domain = LNS_ID_NONE, .device = LNS_ID_NONE, .stream = LNS_ID_NONE
+  };
+  static const LnsKeptColumn columns[] = { { "wakerTid", "INTEGER", false },
+                                           { "wakeLatency", "INTEGER", false } };
+  uint32_t states[2];
+  int64_t at_ns = 0;
+
+  LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE });
+  for (int i = 0; i < 2; i++)
+    lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 + i, .end_ns = LNS_TIME_UNKNOWN });
+  LnsKeptTableMaker *wakings = lns_kept_table_maker_new (writer, "SCHED_EVENTS", columns, 2, true);
+  for (track.thread = 0; track.thread < 2; track.thread++)
+    states[track.thread] =
+        lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                                 .kind = LNS_LANE_SCHED });
+  track.kind = lns_lane_kind_info (LNS_LANE_CPU_SAMPLE)->track;
+  track.thread = 1;
+  const uint32_t samples =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                               .kind = LNS_LANE_CPU_SAMPLE });
+  const uint32_t program = lns_writer_add_module (
+      writer, &(LnsModule){ .path = lns_writer_string (writer, "/bin/work", 9), .end = 1 << 20 });
+  const uint32_t start = add_node (writer, LNS_ID_NONE, program, "start"),
+                 serve = add_node (writer, LNS_ID_NONE, program, "serve_one");
+  for (int i = 0; i <= 60; i++)
+    {
+      const int64_t wait_ns = i == 0 ? 100 * MS : 5 * MS;
+      const LnsKeptValue values[] = {
+        { .type = LNS_KEPT_INTEGER, .integer = (INT64_C (10) << 24) + 11 },
+        { .type = LNS_KEPT_INTEGER, .integer = 0 },
+      };
+      LnsEvent run = { .start_ns = at_ns, .duration_ns = MS }, block = { .start_ns = at_ns + MS };
+      run.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+      if (i > 0)
+        run.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_REMAINDER)] =
+            lns_kept_table_maker_remainder (wakings, values);
+      block.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] =
+          2; /* ENUM_SAMPLING_THREAD_STATE */
+      lns_writer_append (writer, states[0], &run);
+      if (i < 60)
+        lns_writer_append (writer, states[0], &block);
+      for (int64_t ns = MS; ns < MS + wait_ns; ns += MS)
+        {
+          LnsEvent sample = { .start_ns = at_ns + ns };
+          sample.extra[lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CALL_CHAIN)] =
+              1 + (i == 0 ? start : serve);
+          lns_writer_append (writer, samples, &sample);
+        }
+      at_ns += MS + wait_ns;
+    }
+  LnsEvent busy = { .duration_ns = at_ns };
+  busy.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+  lns_writer_append (writer, states[1], &busy);
+  lns_kept_table_maker_free (wakings);
+  fixture_finish (writer, at_ns);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LnsWhy *why =
+      lns_why_run (tables, &(LnsWhyOptions){ .span = lns_filter_span (report) }, NULL, NULL);
+  LNS_CHECK (why != NULL);
+  if (strstr (why->verdict, "for thread 11 in serve_one") == NULL)
+    LNS_FAIL ("%s", why->verdict);
+  lns_why_free (why);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
@@ -768,5 +849,6 @@ main (void)
   LNS_TEST (test_a_cancelled_answer_says_so);
   LNS_TEST (test_time_in_page_faults_is_called_so);
   LNS_TEST (test_a_function_has_most_only_with_half_of_the_samples);
+  LNS_TEST (test_many_short_waits_tell_what_was_waited_for);
   return lns_tap_done ();
 }

@@ -604,10 +604,25 @@ find_work (LnsWhyMaker *maker,
                                  is_told ? n : 1, false, true, &finding->own, error);
 }
 
+/* Whether the N parts of GROUP at PARTS, its longest, are too little of it to tell what was waited for, while the group is most of its ledger:
+ * then all of that tells. RET_ALL gets its time. */
+static bool
+is_told_by_all (
+    LnsWhyMaker *maker, const LnsGroup *group, const LnsPart *parts, unsigned n, LnsPart *ret_all)
+{
+  const LnsSpan span = _lns_why_work_span (&maker->why->ledgers.items[group->ledger]);
+  int64_t told_ns = 0;
+
+  *ret_all = (LnsPart){ .start_ns = span.start_ns, .end_ns = span.end_ns };
+  for (unsigned i = 0; i < n; i++)
+    told_ns += parts[i].end_ns - parts[i].start_ns;
+  return told_ns < group->ns / 2 && group->ns >= (span.end_ns - span.start_ns) / 2;
+}
+
 bool
 _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, LnsError *error)
 {
-  LnsPart own[LNS_MAX_EVIDENCE], next;
+  LnsPart own[LNS_MAX_EVIDENCE], next, all;
   const LnsPart *parts = own;
   unsigned n = 0;
   uint32_t thread = finding->own.thread;
@@ -666,6 +681,10 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       const bool is_told = n_told > 0 && awaited != LNS_ID_NONE;
       if (!find_occupation (maker, awaited, is_told ? told : parts, is_told ? n_told : n, &most,
                             error))
+        return false;
+      if (finding->n_waits == 0 && most.what.call == 0 && most.what.range == 0 &&
+          is_told_by_all (maker, group, own, n, &all) &&
+          !_lns_why_find_function (maker, awaited, &all, 1, false, false, &most.what, error))
         return false;
       finding->waits[finding->n_waits++] = most.what;
       finding->is_many_awaited = n_others > n / 3;
