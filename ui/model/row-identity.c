@@ -142,7 +142,8 @@ part_of (const LnsRowTree *tree, LnsReport *report, const LnsRow *row)
     }
 }
 
-/* Puts the identity of ROW into IDENTITIES, after that of its parent. COUNTS: how many rows were called so, so far. */
+/* Puts the identity of ROW into IDENTITIES, after that of its parent. COUNTS: how many rows were called so, so far; its keys are the
+ * identities of the first ones. */
 static void
 identify (const LnsRowTree *tree,
           LnsReport *report,
@@ -157,18 +158,24 @@ identify (const LnsRowTree *tree,
     identify (tree, report, row->parent, identities, counts);
   const char *above = row->parent != LNS_ID_NONE ? g_ptr_array_index (identities, row->parent) : "";
   g_autofree char *part = part_of (tree, report, row);
-  g_autofree char *whole = g_strjoin (*above != '\0' ? "/" : "", above, part, NULL);
-  const guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, whole)) + 1;
-  g_hash_table_insert (counts, g_strdup (whole), GUINT_TO_POINTER (n));
-  g_ptr_array_index (identities, id) =
-      n == 1 ? g_steal_pointer (&whole) : g_strdup_printf ("%s#%u", whole, n);
+  g_autofree char *whole = g_strconcat (above, *above != '\0' ? "/" : "", part, NULL);
+  gpointer first, count;
+  if (!g_hash_table_lookup_extended (counts, whole, &first, &count))
+    {
+      g_hash_table_insert (counts, whole, GUINT_TO_POINTER (1));
+      g_ptr_array_index (identities, id) = g_steal_pointer (&whole);
+      return;
+    }
+  const guint n = GPOINTER_TO_UINT (count) + 1;
+  g_hash_table_insert (counts, first, GUINT_TO_POINTER (n));
+  g_ptr_array_index (identities, id) = g_strdup_printf ("%s#%u", whole, n);
 }
 
 GPtrArray *
 lns_row_identities (const LnsRowTree *tree, LnsReport *report)
 {
   GPtrArray *identities = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GHashTable) counts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) counts = g_hash_table_new (g_str_hash, g_str_equal);
   g_ptr_array_set_size (identities, (gint)lns_row_tree_n_rows (tree));
   /* By their numbers, as people move rows. */
   for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)

@@ -289,13 +289,14 @@ add_pending (char *path, char *text)
 void
 lns_view_store_write (LnsReport *report,
                       const LnsKeptView *view,
+                      const char *json,
                       LnsViewStoreFunc failed,
                       GObject *owner)
 {
   char *of_program = program_path (report);
   GApplication *application = g_application_get_default ();
   Writing *writing = g_new0 (Writing, 1);
-  add_pending (report_path (report), lns_kept_view_to_json (view, FALSE));
+  add_pending (report_path (report), g_strdup (json));
   if (of_program != NULL)
     add_pending (of_program, lns_kept_view_to_json (view, TRUE));
   writing->failed = failed;

@@ -31,9 +31,10 @@ void lns_stored_view_clear (LnsStoredView *stored);
 /* Why a view was not kept, a sentence, to OWNER, if that still lives. */
 typedef void (*LnsViewStoreFunc) (const char *problem, GObject *owner);
 
-/* Has a worker write VIEW. A later lns_view_store_read () finds it, whether it is written yet or not; the application does not end before.
+/* Has a worker write VIEW, which is JSON as lns_kept_view_to_json () has all of it. A later lns_view_store_read () finds it, whether it is written yet or not; the application does not end before.
  * FAILED is called for OWNER on the main thread if it cannot be written. Main thread. */
 void lns_view_store_write (LnsReport *report,
                            const LnsKeptView *view,
+                           const char *json,
                            LnsViewStoreFunc failed,
                            GObject *owner);

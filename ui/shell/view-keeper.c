@@ -18,7 +18,10 @@ struct LnsViewKeeper
   LnsTimeline *timeline;
   LnsBookmarks *bookmarks;                              /* owned */
   char *written;                                        /* owned; as it was last */
-  guint timer;                                          /* writes; or 0 */
+  LnsKeptView *kept;                                    /* owned; what is being written, or NULL */
+  char *json;                                           /* owned; the same, or NULL */
+  gboolean has_changed;                                 /* since it was looked */
+  guint step;                                           /* the source of the next one, or 0 */
   void (*failed) (const char *problem, GObject *owner); /* NULL once it was called */
   GObject *owner;
 };
@@ -62,32 +65,70 @@ look (LnsViewKeeper *self)
   return kept;
 }
 
+/* The first step: sees how all is. */
+static void
+take_look (LnsViewKeeper *self)
+{
+  g_clear_pointer (&self->kept, lns_kept_view_free);
+  g_clear_pointer (&self->json, g_free);
+  self->has_changed = FALSE;
+  self->kept = look (self);
+}
+
+/* The second one. */
+static void
+write_json (LnsViewKeeper *self)
+{
+  self->json = lns_kept_view_to_json (self->kept, FALSE);
+}
+
+/* The last one: has it written if it is not as it was last. */
 static void
 write_changes (LnsViewKeeper *self)
 {
-  g_autoptr (LnsKeptView) kept = look (self);
-  g_autofree char *json = lns_kept_view_to_json (kept, FALSE);
+  g_autoptr (LnsKeptView) kept = g_steal_pointer (&self->kept);
+  g_autofree char *json = g_steal_pointer (&self->json);
   if (strcmp (json, self->written) == 0)
     return;
   g_free (self->written);
   self->written = g_steal_pointer (&json);
-  lns_view_store_write (lns_view_get_report (self->view), kept, failed_cb, self->owner);
+  lns_view_store_write (lns_view_get_report (self->view), kept, self->written, failed_cb,
+                        self->owner);
 }
 
+static gboolean step_cb (gpointer data);
+
+static void
+wait_for_more (LnsViewKeeper *self)
+{
+  self->step = g_timeout_add (AFTER_MSEC, step_cb, self);
+}
+
+/* Each step has a turn of the main loop, as with thousands of rows each takes longer than a frame. */
 static gboolean
-timer_cb (gpointer data)
+step_cb (gpointer data)
 {
   LnsViewKeeper *self = data;
-  self->timer = 0;
-  write_changes (self);
+  self->step = 0;
+  if (self->json != NULL)
+    write_changes (self);
+  else if (self->kept != NULL)
+    write_json (self);
+  else
+    take_look (self);
+  if (self->kept != NULL)
+    self->step = g_idle_add (step_cb, self);
+  else if (self->has_changed)
+    wait_for_more (self);
   return G_SOURCE_REMOVE;
 }
 
 static void
 changed_cb (LnsViewKeeper *self)
 {
-  if (self->timer == 0)
-    self->timer = g_timeout_add (AFTER_MSEC, timer_cb, self);
+  self->has_changed = TRUE;
+  if (self->step == 0)
+    wait_for_more (self);
 }
 
 /* Puts the view, which has shown all of the report so far, where it was left. */
@@ -141,9 +182,11 @@ lns_view_keeper_free (LnsViewKeeper *self)
 {
   if (self == NULL)
     return;
-  if (self->timer != 0)
+  if (self->step != 0)
     {
-      g_source_remove (self->timer);
+      g_source_remove (self->step);
+      take_look (self);
+      write_json (self);
       write_changes (self);
     }
   g_signal_handlers_disconnect_by_data (self->view, self);
@@ -151,5 +194,6 @@ lns_view_keeper_free (LnsViewKeeper *self)
   g_signal_handlers_disconnect_by_data (self->bookmarks, self);
   g_object_set_data (self->owner, "lns-view-keeper", NULL);
   g_object_unref (self->bookmarks);
+  g_free (self->written);
   g_free (self);
 }
