@@ -155,7 +155,8 @@ lns_timeline_row_bind (LnsTimelineRow *self,
   g_autofree char *label =
       alone ? label_with_path (self->context->tree, row) : g_strdup (it->label);
   gboolean can_fold = lns_row_tree_can_fold (self->context->tree, row);
-  if (is_other || self->row != row || g_strcmp0 (gtk_inscription_get_text (self->label), label) != 0)
+  if (is_other || self->row != row ||
+      g_strcmp0 (gtk_inscription_get_text (self->label), label) != 0)
     {
       gtk_inscription_set_text (self->label, label);
       lns_tooltip_set (GTK_WIDGET (self->label), label);
