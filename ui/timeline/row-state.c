@@ -197,6 +197,15 @@ tell_absent (const LnsRowState *self, LnsKeptView *view)
       }
 }
 
+/* The identities of the rows of TREE, which are found when they are needed first: O(rows), each of which is a string to be made. */
+static const GPtrArray *
+identities_of (LnsRowState *self, const LnsRowTree *tree, LnsReport *report)
+{
+  if (self->identities == NULL)
+    self->identities = lns_row_identities (tree, report);
+  return self->identities;
+}
+
 void
 lns_row_state_tell (LnsRowState *self,
                     const LnsRowTree *tree,
@@ -206,17 +215,14 @@ lns_row_state_tell (LnsRowState *self,
 {
   GHashTableIter iter;
   gpointer parent;
-  if (self->identities == NULL)
-    self->identities = lns_row_identities (tree, report);
-  const GPtrArray *identities = self->identities;
   tell_absent (self, view);
   for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
     {
       const LnsRow *it = lns_row_tree_row (tree, row);
-      const char *identity = g_ptr_array_index (identities, row);
       const gboolean was_unfolded = g_array_index (self->unfolded, gboolean, row);
       if (it->expanded == was_unfolded && !it->is_hidden && it->lanes_high == 0)
         continue;
+      const char *identity = g_ptr_array_index (identities_of (self, tree, report), row);
       LnsKeptRow *kept = lns_kept_view_row (view, identity);
       if (kept == NULL)
         continue;
@@ -226,14 +232,15 @@ lns_row_state_tell (LnsRowState *self,
     }
   for (guint i = 0; i < pinned->len; i++)
     {
-      const char *identity = g_ptr_array_index (identities, g_array_index (pinned, uint32_t, i));
+      const char *identity = g_ptr_array_index (identities_of (self, tree, report),
+                                                g_array_index (pinned, uint32_t, i));
       LnsKeptRow *kept = lns_kept_view_row (view, identity);
       if (kept != NULL)
         kept->pin = i + 1;
     }
   g_hash_table_iter_init (&iter, self->arranged);
   while (g_hash_table_iter_next (&iter, &parent, NULL))
-    tell_places (tree, identities, GPOINTER_TO_UINT (parent) - 1, view);
+    tell_places (tree, identities_of (self, tree, report), GPOINTER_TO_UINT (parent) - 1, view);
 }
 
 /* --- Changes ------------------------------------------------------------------------------- */
