@@ -65,7 +65,7 @@ look (LnsViewKeeper *self)
   return kept;
 }
 
-/* The first step: sees how all is. */
+/* Sees how all is: the first step, once it is known what the rows are called. */
 static void
 take_look (LnsViewKeeper *self)
 {
@@ -75,7 +75,7 @@ take_look (LnsViewKeeper *self)
   self->kept = look (self);
 }
 
-/* The second one. */
+/* The step after that. */
 static void
 write_json (LnsViewKeeper *self)
 {
@@ -109,14 +109,15 @@ static gboolean
 step_cb (gpointer data)
 {
   LnsViewKeeper *self = data;
+  const gboolean is_last = self->json != NULL;
   self->step = 0;
-  if (self->json != NULL)
+  if (is_last)
     write_changes (self);
   else if (self->kept != NULL)
     write_json (self);
-  else
+  else if (!lns_timeline_identify_rows (self->timeline))
     take_look (self);
-  if (self->kept != NULL)
+  if (!is_last)
     self->step = g_idle_add (step_cb, self);
   else if (self->has_changed)
     wait_for_more (self);

@@ -197,12 +197,20 @@ tell_absent (const LnsRowState *self, LnsKeptView *view)
       }
 }
 
-/* The identities of the rows of TREE, which are found when they are needed first: O(rows), each of which is a string to be made. */
+gboolean
+lns_row_state_identify (LnsRowState *self, const LnsRowTree *tree, LnsReport *report)
+{
+  if (self->identities != NULL)
+    return FALSE;
+  self->identities = lns_row_identities (tree, report);
+  return TRUE;
+}
+
+/* What the rows of TREE are called in other captures. */
 static const GPtrArray *
 identities_of (LnsRowState *self, const LnsRowTree *tree, LnsReport *report)
 {
-  if (self->identities == NULL)
-    self->identities = lns_row_identities (tree, report);
+  lns_row_state_identify (self, tree, report);
   return self->identities;
 }
 

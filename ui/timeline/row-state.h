@@ -40,6 +40,10 @@ LnsRowTree *lns_row_state_grow (const LnsRowState *self,
                                 LnsReport *report,
                                 GArray *pinned);
 
+/* Finds what the rows of TREE are called in other captures, which lns_row_state_tell () needs once one is unlike the others. FALSE: that was
+ * known. O(rows), of each of which a string is made. */
+gboolean lns_row_state_identify (LnsRowState *self, const LnsRowTree *tree, LnsReport *report);
+
 /* Adds to VIEW what is to be kept of the rows of TREE, and what was kept of rows that this report does not have. */
 void lns_row_state_tell (LnsRowState *self,
                          const LnsRowTree *tree,

@@ -236,6 +236,13 @@ lns_timeline_restore_rows (LnsTimeline *self, LnsKeptView *view)
   lns_timeline_tree_restore (&self->rows_of, view);
 }
 
+gboolean
+lns_timeline_identify_rows (LnsTimeline *self)
+{
+  return lns_row_state_identify (&self->rows_of.state, self->context.tree,
+                                 lns_view_get_report (self->context.view));
+}
+
 void
 lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view)
 {

@@ -34,6 +34,9 @@ const LnsRowTree *lns_timeline_get_tree (LnsTimeline *self);
 /* Gives the rows what was kept of them in VIEW, which is taken over. */
 void lns_timeline_restore_rows (LnsTimeline *self, LnsKeptView *view);
 
+/* Does what takes longest of lns_timeline_tell_rows (), for a turn of the main loop of its own. FALSE: that was done. O(rows). */
+gboolean lns_timeline_identify_rows (LnsTimeline *self);
+
 /* Adds what is to be kept of the rows to VIEW. */
 void lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view);
 
