@@ -8,7 +8,8 @@ Drives the viewer by keys and the mouse through all that people do with a report
 
     stall  the longest time in a step of it (a turn of the wheel, a key, a click) in which the main thread did not look for
            events: median, 99th percentile and longest of the steps. The time in which it could have run, but others had the
-           processors, is not counted; `wall` is the longest with it
+           processors, is not counted; `wall` is the longest with it, and `ran`
+           the longest time in which the thread ran: on a busy machine the rest, which waits for the display server, is much
     done   the time from the step until the viewer's threads rest, which is when all is shown: median and longest
 
 SHAPE is a report that tests/bench/hard-report.c makes: rows, lanes, overlap, burst or gap; without an argument, all of them.
@@ -94,10 +95,11 @@ class Viewer(harness.App):
         return busy
 
     def stalls(self, begin, end):
-        """(ms, ms with the time in which others had the processors) of the main loop's turns of 1 ms or more that reach into a time."""
+        """(ms, ms with the time in which others had the processors, ms in which the thread ran) of the main loop's turns of 1 ms or
+        more that reach into a time."""
         with open(self.turns.name) as file:
             turns = [[int(word) for word in line.split()] for line in file]
-        return [((last - first - waited) / 1e6, (last - first) / 1e6) for first, last, _, waited in turns
+        return [((last - first - waited) / 1e6, (last - first) / 1e6, ran / 1e6) for first, last, ran, waited in turns
                 if last > begin * 1e9 and first < end * 1e9]
 
     def memory_mb(self):
@@ -112,7 +114,7 @@ class Bench:
     def __init__(self, app, only):
         self.app = app
         self.only = only
-        self.steps = {}  # by interaction: [((stall ms, the same with waiting for a processor), done ms)]
+        self.steps = {}  # by interaction: [([(stall ms, the same with waiting for a processor, ms that the thread ran)], done ms)]
         self.table_mb = None
 
     def step(self, name, do, *arguments, **options):
@@ -121,8 +123,7 @@ class Bench:
         do(*arguments, **options)
         end = self.app.rest()
         if self.only in name:
-            stall = max(self.app.stalls(begin, end), default=(0, 0))
-            self.steps.setdefault(name, []).append((stall, 1000 * (end - begin)))
+            self.steps.setdefault(name, []).append((self.app.stalls(begin, end), 1000 * (end - begin)))
 
     def at(self, x, y):
         """The point at the shares X and Y of the window."""
@@ -227,29 +228,31 @@ def drive(report, scale, only):
         end = app.rest()
         app.focus()
         bench = Bench(app, only)
-        bench.steps["open"] = [(max(app.stalls(begin, end), default=(0, 0)), 1000 * (end - begin))]
+        bench.steps["open"] = [(app.stalls(begin, end), 1000 * (end - begin))]
         bench.run()
         print(app.output(), end="")
     figures = {}
     for name, steps in bench.steps.items():
-        stalls = [stall for stall, _ in steps]
+        turns = [turn for step, _ in steps for turn in step] or [(0, 0, 0)]
+        stalls = [max((stall for stall, _, _ in step), default=0) for step, _ in steps]
         done = [ms for _, ms in steps]
-        figures[name] = {"steps": len(steps), "stall_p50_ms": percentile([ms for ms, _ in stalls], 0.5),
-                         "stall_p99_ms": percentile([ms for ms, _ in stalls], 0.99), "stall_max_ms": max(stalls)[0],
-                         "stall_max_wall_ms": max(wall for _, wall in stalls), "done_p50_ms": percentile(done, 0.5), "done_max_ms": max(done)}
+        figures[name] = {"steps": len(steps), "stall_p50_ms": percentile(stalls, 0.5),
+                         "stall_p99_ms": percentile(stalls, 0.99), "stall_max_ms": max(stalls),
+                         "stall_max_wall_ms": max(wall for _, wall, _ in turns), "ran_max_ms": max(ran for _, _, ran in turns),
+                         "done_p50_ms": percentile(done, 0.5), "done_max_ms": max(done)}
     return figures, bench.table_mb
 
 
 def report_on(title, figures, table_mb):
     """Prints the figures of one report; returns what missed its budget."""
     missed = []
-    print(f"{title}\n{'':32}{'steps':>6}{'stall p50':>11}{'p99':>8}{'longest':>9}{'wall':>9}{'done p50':>10}{'longest':>9}  ms")
+    print(f"{title}\n{'':32}{'steps':>6}{'stall p50':>11}{'p99':>8}{'longest':>9}{'wall':>9}{'ran':>8}{'done p50':>10}{'longest':>9}  ms")
     for name, it in figures.items():
         late = it["done_p50_ms"] > MOST_DONE_MS.get(name, float("inf"))
         over = it["stall_max_ms"] > MOST_STALL_MS
         missed += [f"{title}: {name}"] if over or late else []
         print(f"{name:32}{it['steps']:6}{it['stall_p50_ms']:11.1f}{it['stall_p99_ms']:8.1f}{it['stall_max_ms']:9.1f}"
-              f"{it['stall_max_wall_ms']:9.1f}{it['done_p50_ms']:10.0f}{it['done_max_ms']:9.0f}{'  over' * over}{'  late' * late}")
+              f"{it['stall_max_wall_ms']:9.1f}{it['ran_max_ms']:8.1f}{it['done_p50_ms']:10.0f}{it['done_max_ms']:9.0f}{'  over' * over}{'  late' * late}")
     if table_mb is not None:
         print(f"the table of all events took {table_mb:.0f} MB")
         missed += [f"{title}: memory of the table"] if table_mb > MOST_TABLE_MB else []
@@ -281,4 +284,7 @@ def main():
 if harness.SESSION in os.environ:
     sys.exit(main())
 else:
+    # Settings are a file here, which is flushed to the disk in the main thread whenever one changes; a desktop has a service for them.
+    if os.access("/dev/shm", os.W_OK):
+        os.environ.setdefault("TMPDIR", "/dev/shm")
     sys.exit(harness.run_session([sys.executable] + sys.argv))
