@@ -326,7 +326,7 @@ update_pill (LnsTimelineRow *self, LnsActivity activity, double share, const cha
   if (is_shown && self->pill == NULL)
     {
       self->pill = add_text (self, GTK_WIDGET (self->label), 6, "timeline-pill");
-      gtk_widget_add_css_class (self->pill, "numeric");
+      lns_text_set_numeric (self->pill);
     }
   if (self->pill != NULL)
     gtk_widget_set_visible (self->pill, is_shown);
@@ -756,5 +756,4 @@ lns_timeline_row_init (LnsTimelineRow *self)
 {
   self->row = LNS_ID_NONE;
   gtk_widget_init_template (GTK_WIDGET (self));
-  lns_text_set_numeric (GTK_WIDGET (self->pill));
 }
