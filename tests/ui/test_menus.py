@@ -302,7 +302,7 @@ class Desk:
         self.changes(self.selected, lambda: self.activate("win.find-next"))
         assert self.enabled("win.next-alike") and self.enabled("win.previous-alike")
 
-    win_previous_alike = win_next_longest = win_previous_longest = win_next_alike
+    win_previous_alike = win_next_longest = win_next_alike
 
     def win_next_idle(self):
         """Without a GPU there is the thread's idle time, of which this report has none: see test_shell's ways."""
@@ -719,7 +719,7 @@ def test_menus_without_a_report():
         app.wait(lambda: "win.open-uri" in offers(), what="the recent reports")
         offered = offers()
         assert offered == {"win.open", "win.open-uri", "win.launch", "win.search", "win.close", "win.close-tab", "app.quit",
-                           "app.theme", "win.show-help-overlay", "win.show-legend", "app.about"}, offered
+                           "app.theme", "app.timeline-colors", "win.show-help-overlay", "win.show-legend", "app.about"}, offered
         app.key("ctrl+k")
         app.find("frame", "Search")
         app.type("launch")

@@ -252,6 +252,28 @@ labels_stay_when_points_are_forgotten (void)
   clear (&told);
 }
 
+/* A wait that nobody ended is for a time or a device only where it would have been recorded who ended it. */
+static void
+a_wait_is_for_what_was_recorded (void)
+{
+  const struct
+  {
+    bool has_wakers;
+    const char *name, *what;
+  } cases[] = { { true, "", "waits for a time or a device" },
+                { false, "", "waits" },
+                { false, "read", "waits in read" } };
+  const LnsGraphLabel label = { .kind = LNS_PIECE_OUTSIDE };
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      const LnsGraph graph = { .has_wakers = cases[i].has_wakers };
+      char *what = lns_critical_path_what (&graph, &label, cases[i].name);
+      LNS_CHECK_STR (what, cases[i].what);
+      free (what);
+    }
+}
+
 int
 main (void)
 {
@@ -260,5 +282,6 @@ main (void)
   LNS_TEST (what_is_to_spare_costs_nothing_and_more_does);
   LNS_TEST (names_add_up_to_the_path);
   LNS_TEST (labels_stay_when_points_are_forgotten);
+  LNS_TEST (a_wait_is_for_what_was_recorded);
   return lns_tap_done ();
 }

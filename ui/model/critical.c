@@ -564,7 +564,7 @@ lns_critical_what (LnsCritical *self,
   else if (names == LNS_NAMES_CALLS)
     name = lns_event_short_name (names, whole, &size);
   g_autofree char *part = g_strndup (name, size);
-  return shown (lns_critical_path_what (it, part));
+  return shown (lns_critical_path_what (path->graph, it, part));
 }
 
 char *

@@ -196,7 +196,7 @@ lns_critical_path_who (LnsReport *report, const LnsGraph *graph, const LnsGraphL
 }
 
 char *
-lns_critical_path_what (const LnsGraphLabel *label, const char *name)
+lns_critical_path_what (const LnsGraph *graph, const LnsGraphLabel *label, const char *name)
 {
   switch (label->kind)
     {
@@ -209,8 +209,9 @@ lns_critical_path_what (const LnsGraphLabel *label, const char *name)
     case LNS_PIECE_WAIT:
       return *name != '\0' ? lns_asprintf (_ ("waits in %s"), name) : lns_strdup (_ ("waits"));
     case LNS_PIECE_OUTSIDE:
-      return *name != '\0' ? lns_asprintf (_ ("waits in %s"), name)
-                           : lns_strdup (_ ("waits for a time or a device"));
+      return *name != '\0'       ? lns_asprintf (_ ("waits in %s"), name)
+             : graph->has_wakers ? lns_strdup (_ ("waits for a time or a device"))
+                                 : lns_strdup (_ ("waits"));
     case LNS_PIECE_NO_CPU:
       return lns_strdup (_ ("has no CPU"));
     case LNS_PIECE_UNKNOWN:
@@ -261,7 +262,8 @@ lns_critical_path_sentence (LnsReport *report, const LnsCriticalPath *critical)
                           "did."));
   lns_critical_path_shares (critical, &gpu_ns, &thread_ns);
   const LnsGraphLabel *first = &critical->graph->labels.items[critical->parts.items[0].label];
-  char *what = lns_critical_path_what (first, lns_critical_path_name (report, first)),
+  char *what =
+           lns_critical_path_what (critical->graph, first, lns_critical_path_name (report, first)),
        *who = lns_critical_path_who (report, critical->graph, first);
   char *sentence =
       lns_asprintf (_ ("The critical path takes %s, %.0f %% of it on GPUs; its largest part, %.0f "
@@ -293,7 +295,8 @@ put_part (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *st
   const LnsCriticalPart *part = &critical->parts.items[i];
   const LnsGraphLabel *label = &critical->graph->labels.items[part->label];
   char *who = lns_critical_path_who (report, critical->graph, label),
-       *what = lns_critical_path_what (label, lns_critical_path_name (report, label));
+       *what =
+           lns_critical_path_what (critical->graph, label, lns_critical_path_name (report, label));
   char ns[LNS_WHY_NS_SIZE], share[32];
 
   snprintf (share, sizeof share, "%.1f %%", 100 * share_of (part->ns, &critical->path));
@@ -315,7 +318,8 @@ put_link (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *st
   const LnsPathLink *link = &critical->path.longest.items[i];
   const LnsGraphLabel *label = &critical->graph->labels.items[link->label];
   char *who = lns_critical_path_who (report, critical->graph, label),
-       *what = lns_critical_path_what (label, lns_critical_path_name (report, label));
+       *what =
+           lns_critical_path_what (critical->graph, label, lns_critical_path_name (report, label));
   char ns[LNS_WHY_NS_SIZE], at[LNS_WHY_NS_SIZE];
 
   put_right (_lns_why_ns (link->end_ns - link->start_ns, ns), 10, stream);

@@ -60,8 +60,8 @@ char *lns_critical_path_who (LnsReport *report, const LnsGraph *graph, const Lns
 /* The name of what LABEL tells: of the call, the kernel, the kind of copy; "" where it has none. REPORT's, or static. */
 const char *lns_critical_path_name (LnsReport *report, const LnsGraphLabel *label);
 
-/* What that is, for people, if it is called NAME: "waits in read". To be freed. */
-char *lns_critical_path_what (const LnsGraphLabel *label, const char *name);
+/* What LABEL of GRAPH is, for people, if it is called NAME: "waits in read". To be freed. */
+char *lns_critical_path_what (const LnsGraph *graph, const LnsGraphLabel *label, const char *name);
 
 /* For how long CRITICAL is in work of GPUs, and in threads; the rest is from launches to starts. O(parts). */
 void lns_critical_path_shares (const LnsCriticalPath *critical,
