@@ -192,6 +192,43 @@ threads_that_are_in_calls_all_the_time_are_quiet (void)
   lns_report_close (report);
 }
 
+/* Process 7 runs for half of the time, 21 to 23 once and shortly. So does 24, but it has a range; 25 runs as little, but is there all the
+ * time, as who waits for others is. */
+static const char *const short_lived =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+    "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid INTEGER, "
+    "threadState INTEGER);"
+    "INSERT INTO SCHED_EVENTS SELECT 1000 * value / 2, 0, 1 - value % 2, 7 << 24 | 7, NULL"
+    " FROM json_each ('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]');"
+    "INSERT INTO SCHED_EVENTS SELECT 1000 * (value - 20) + iif (edge, 10, 0), 1, 1 - edge,"
+    " value << 24 | value, NULL FROM json_each ('[21, 22, 23, 24, 25]'),"
+    " (SELECT 0 AS edge UNION ALL SELECT 1);"
+    "INSERT INTO SCHED_EVENTS VALUES (9000, 1, 1, 25 << 24 | 25, NULL),"
+    " (9010, 1, 0, 25 << 24 | 25, NULL);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
+    "INTEGER, domainId INTEGER);"
+    "INSERT INTO NVTX_EVENTS VALUES (4001, 4005, 59, 'step', 24 << 24 | 24, 0);";
+
+static void
+processes_that_come_and_go_are_quiet (void)
+{
+  LnsReport *report = open_made (short_lived);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const uint32_t together = row_of_kind (tree, LNS_ROW_PROCESSES);
+  g_autoptr (GString) quiet = g_string_new (NULL), other = g_string_new (NULL);
+
+  LNS_CHECK_STR (lns_row_tree_row (tree, together)->label, "3 quiet processes");
+  LNS_CHECK (!lns_row_tree_row (tree, together)->expanded);
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    if (lns_row_tree_row (tree, row)->kind == LNS_ROW_PROCESS)
+      g_string_append_printf (lns_row_tree_row (tree, row)->parent == together ? quiet : other,
+                              "%u ", lns_row_tree_row (tree, row)->process);
+  LNS_CHECK_STR (quiet->str, "1 2 3 ");
+  LNS_CHECK_STR (other->str, "4 0 5 ");
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
@@ -199,5 +236,6 @@ main (void)
   LNS_TEST (what_is_in_view_are_the_events);
   LNS_TEST (shares_are_of_sums_that_end_at_the_greatest_number);
   LNS_TEST (threads_that_are_in_calls_all_the_time_are_quiet);
+  LNS_TEST (processes_that_come_and_go_are_quiet);
   return lns_tap_done ();
 }

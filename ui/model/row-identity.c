@@ -110,6 +110,8 @@ part_of (const LnsRowTree *tree, LnsReport *report, const LnsRow *row)
       return g_strdup ("cpus");
     case LNS_ROW_ASIDE:
       return g_strdup ("aside");
+    case LNS_ROW_PROCESSES:
+      return g_strdup ("quiet processes");
     case LNS_ROW_PROCESS:
       return process_part (report, row->process);
     case LNS_ROW_THREADS:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/compare.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 #include "ui/model/lane-look.h"
 #include "ui/model/row-tree-private.h"
@@ -18,6 +19,10 @@
  * quiet. So many of them have a row together. */
 #define QUIET_SHARE 0.03
 #define MANY_QUIET  3
+
+/* A process is quiet if it ran for less than that share of what the busiest one did, and was there for less than this share of the time:
+ * one that is there for longer may be what others wait for. */
+#define SHORT_SHARE 0.1
 
 /* The order of the rows below a parent, or at the top: GPUs, whose idleness is what is looked for, and the threads that give them
  * work; what waits for something, and what the machine did, last. */
@@ -71,8 +76,10 @@ typedef struct
   bool *calls_cuda;               /* per thread */
   bool *drives;                   /* per thread: it has NVTX ranges or calls CUDA */
   bool any_drives;
-  bool *is_quiet;             /* per thread */
-  uint32_t *n_quiet;          /* per process */
+  bool *is_quiet;         /* per thread */
+  uint32_t *n_quiet;      /* per process */
+  bool *is_quiet_process; /* per process */
+  uint32_t n_quiet_processes;
   bool is_live;               /* the report is being recorded */
   uint32_t *first_counter_of; /* per device and kind of counters: the track of the first, or none */
   LnsRowTree *tree;
@@ -110,7 +117,16 @@ is_aside (const Builder *builder, uint32_t process)
           g_str_has_prefix (lns_report_string (builder->report, it->name, NULL), "GPU "));
 }
 
-#define ASIDE_RANK 5
+#define QUIET_RANK 5
+#define ASIDE_RANK 6
+
+/* Whether PROCESS is one of the quiet ones, which have a row together where they are many. */
+static bool
+is_in_quiet_processes (const Builder *builder, uint32_t process)
+{
+  return process < builder->n_processes && builder->is_quiet_process[process] &&
+         builder->n_quiet_processes >= MANY_QUIET;
+}
 
 /* Who gives GPUs work is looked at first; what only waits for others, or helps, stands below. */
 static uint64_t
@@ -120,6 +136,8 @@ process_rank (const Builder *builder, uint32_t process)
     return 4;
   if (is_aside (builder, process))
     return ASIDE_RANK;
+  if (is_in_quiet_processes (builder, process))
+    return QUIET_RANK;
   return builder->has_gpu[process]      ? 0
          : builder->has_calls[process]  ? 1
          : builder->has_ranges[process] ? 2
@@ -257,6 +275,8 @@ place (const Builder *builder, Leaf *leaf)
   const uint64_t rank = process_rank (builder, track->process);
   if (rank == ASIDE_RANK)
     push (leaf, LNS_ROW_ASIDE, rank, 0, 0);
+  else if (rank == QUIET_RANK)
+    push (leaf, LNS_ROW_PROCESSES, rank, 0, 0);
   push (leaf, LNS_ROW_PROCESS, rank, track->process, 0);
   if (track->device < builder->n_devices)
     push_device (builder, leaf);
@@ -468,6 +488,60 @@ find_quiet (Builder *builder)
     }
 }
 
+/* What was recorded of a process. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  int64_t ran_ns;
+  bool is_seen, is_known; /* of which the latter: when it ran */
+} Life;
+
+/* Finds the quiet processes, such as the commands that a shell starts. None is as long as it may still become busy. */
+static void
+find_quiet_processes (Builder *builder)
+{
+  g_autofree Life *lives = g_new0 (Life, builder->n_processes + 1);
+  Life all = { 0 };
+  builder->is_quiet_process = g_new0 (bool, builder->n_processes + 1);
+  for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (builder->report, lane);
+      if (info == NULL || info->n_events == 0 || builder->lanes[lane].track >= builder->n_tracks)
+        continue;
+      const LnsTrack *track = &builder->tracks[builder->lanes[lane].track];
+      if (track->process >= builder->n_processes)
+        continue;
+      Life *life = &lives[track->process];
+      life->start_ns = life->is_seen ? MIN (life->start_ns, info->start_ns) : info->start_ns;
+      life->end_ns = life->is_seen ? MAX (life->end_ns, info->end_ns) : info->end_ns;
+      life->is_seen = true;
+      if (builder->lanes[lane].kind != LNS_LANE_SCHED)
+        continue;
+      life->is_known = true;
+      life->ran_ns = lns_sum (life->ran_ns, info->busy_ns);
+    }
+  for (uint32_t process = 0; process < builder->n_processes; process++)
+    if (lives[process].is_seen)
+      {
+        const Life *life = &lives[process];
+        all.start_ns = all.is_seen ? MIN (all.start_ns, life->start_ns) : life->start_ns;
+        all.end_ns = all.is_seen ? MAX (all.end_ns, life->end_ns) : life->end_ns;
+        all.ran_ns = MAX (all.ran_ns, life->ran_ns);
+        all.is_seen = true;
+      }
+  const double short_ns = SHORT_SHARE * ((double)all.end_ns - (double)all.start_ns);
+  for (uint32_t process = 0; !builder->is_live && process < builder->n_processes; process++)
+    {
+      const Life *life = &lives[process];
+      builder->is_quiet_process[process] =
+          life->is_known && !builder->has_gpu[process] && !builder->has_calls[process] &&
+          !builder->has_ranges[process] && !is_aside (builder, process) &&
+          (double)life->ran_ns < QUIET_SHARE * (double)all.ran_ns &&
+          (double)life->end_ns - (double)life->start_ns < short_ns;
+      builder->n_quiet_processes += builder->is_quiet_process[process];
+    }
+}
+
 /* Whether ranges of PROCESS may have begun work. They are found when the report is whole. */
 static bool
 may_project (const Builder *builder, uint32_t process)
@@ -555,13 +629,14 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
   LnsRow row = {
     .kind = kind,
     .expanded = kind != LNS_ROW_ASIDE && !(kind == LNS_ROW_THREAD && is_helper (builder, track)) &&
-                kind != LNS_ROW_CPUS && kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS &&
-                kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
+                kind != LNS_ROW_CPUS && kind != LNS_ROW_PROCESSES && kind != LNS_ROW_THREADS &&
+                kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION &&
+                kind != LNS_ROW_COUNTER &&
                 !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD) &&
                 !(kind == LNS_ROW_STREAM && is_folded_stream (builder, leaf)),
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
-    .process = kind == LNS_ROW_ASIDE ? LNS_ID_NONE : track->process,
+    .process = kind == LNS_ROW_ASIDE || kind == LNS_ROW_PROCESSES ? LNS_ID_NONE : track->process,
     .thread = kind <= LNS_ROW_THREADS ? LNS_ID_NONE : track->thread,
     .domain = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->domain,
     .device = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->device,
@@ -689,6 +764,13 @@ label_rows (Builder *builder)
               ngettext ("%u quiet thread", "%u quiet threads", builder->n_quiet[row->process]),
               builder->n_quiet[row->process]);
         }
+      if (row->kind == LNS_ROW_PROCESSES)
+        {
+          g_free (row->label);
+          row->label = g_strdup_printf (
+              ngettext ("%u quiet process", "%u quiet processes", builder->n_quiet_processes),
+              builder->n_quiet_processes);
+        }
       bool is_memset = row->kind == LNS_ROW_GPU && _lns_row_is_work (builder->report, lane);
       row->splits = row->splits && row->n_own > 0 && !builder->is_live;
       if (row->kind != LNS_ROW_KERNELS && row->kind != LNS_ROW_MEMORY && !is_memset)
@@ -734,6 +816,7 @@ lns_row_tree_new (LnsReport *report)
 
   count_contexts (&builder);
   find_quiet (&builder);
+  find_quiet_processes (&builder);
   g_autoptr (GArray) leaves = collect_leaves (&builder);
   add_rows (&builder, (const Leaf *)(void *)leaves->data, leaves->len);
   borrow_all_lanes (&builder);
@@ -753,5 +836,6 @@ lns_row_tree_new (LnsReport *report)
   g_free (builder.first_counter_of);
   g_free (builder.is_quiet);
   g_free (builder.n_quiet);
+  g_free (builder.is_quiet_process);
   return tree;
 }

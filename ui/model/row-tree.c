@@ -615,6 +615,8 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
       return g_strdup (_ ("CPUs"));
     case LNS_ROW_ASIDE:
       return g_strdup (_ ("Added by the profiler"));
+    case LNS_ROW_PROCESSES:
+      return g_strdup (_ ("Quiet processes"));
     case LNS_ROW_PROCESS:
       return process_label (report, row->process);
     case LNS_ROW_THREADS:

@@ -28,10 +28,11 @@
 
 typedef enum
 {
-  LNS_ROW_CPUS,    /* chart: how busy the CPUs are with what is recorded                      */
-  LNS_ROW_ASIDE,   /* chart: the processes below it, which a profiler made up                 */
-  LNS_ROW_PROCESS, /* chart: how busy its threads are                                         */
-  LNS_ROW_THREADS, /* chart: how busy threads are that do next to nothing, which are below it */
+  LNS_ROW_CPUS,      /* chart: how busy the CPUs are with what is recorded                      */
+  LNS_ROW_ASIDE,     /* chart: the processes below it, which a profiler made up                 */
+  LNS_ROW_PROCESSES, /* chart: how busy processes are that do next to nothing, which are below it */
+  LNS_ROW_PROCESS,   /* chart: how busy its threads are                                         */
+  LNS_ROW_THREADS,   /* chart: how busy threads are that do next to nothing, which are below it */
   LNS_ROW_THREAD, /* what it does: its states, or where they were not recorded a chart: how busy it is */
   LNS_ROW_RANGES,    /* push/pop ranges of (thread, domain), a lane a depth, then marks         */
   LNS_ROW_START_END, /* start/end ranges of (process, domain)                                   */
