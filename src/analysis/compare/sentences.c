@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/projection/cuda-keys.h"
 #include "src/analysis/why/maker.h"
 #include "src/base/memory.h"
 #include "src/tables/enums.h"
@@ -27,20 +28,18 @@ part_of (const LnsComparison *comparison, const LnsChange *change, int *ret_side
   return part == 0 ? NULL : &comparison->runs[*ret_side].times->parts.items[part - 1];
 }
 
-/* NAME, with # for its numbers if IS_MANY names differ by them. To be freed. */
+/* The first SIZE_BYTES of NAME, with # for its numbers if IS_MANY names differ by them. To be freed. */
 static char *
-without_numbers (const char *name, bool is_many)
+without_numbers (const char *name, size_t size_bytes, bool is_many)
 {
-  char *text = lns_strdup (name);
+  char *text = lns_calloc (size_bytes + 1, 1);
   size_t n = 0;
 
-  for (const char *c = name; is_many && *c != '\0'; c++)
-    if (!isdigit ((unsigned char)*c))
-      text[n++] = *c;
+  for (size_t i = 0; i < size_bytes; i++)
+    if (!is_many || !isdigit ((unsigned char)name[i]))
+      text[n++] = name[i];
     else if (n == 0 || text[n - 1] != '#')
       text[n++] = '#';
-  if (is_many)
-    text[n] = '\0';
   return text;
 }
 
@@ -64,9 +63,12 @@ lns_change_name (const LnsComparison *comparison, const LnsChange *change)
              : part->copy == LNS_PART_GRAPH ? lns_strdup ("[CUDA graph]")
                                             : lns_asprintf ("[CUDA memcpy %s]", label ?: "");
     }
-  return without_numbers (
-      lns_report_string (lns_tables_report (comparison->tables[side]), part->name, NULL),
-      part->is_many_names);
+  const char *name =
+      lns_report_string (lns_tables_report (comparison->tables[side]), part->name, NULL);
+  const size_t size = strlen (name);
+  return without_numbers (name,
+                          part->kind == LNS_PART_CALL ? lns_cuda_call_name_size (name, size) : size,
+                          part->is_many_names);
 }
 
 char *
@@ -77,8 +79,9 @@ lns_change_range (const LnsComparison *comparison, const LnsChange *change)
 
   if (part == NULL || change->is_step || part->range == 0)
     return NULL;
-  return without_numbers (
-      lns_report_string (lns_tables_report (comparison->tables[side]), part->range, NULL), true);
+  const char *name =
+      lns_report_string (lns_tables_report (comparison->tables[side]), part->range, NULL);
+  return without_numbers (name, strlen (name), true);
 }
 
 uint32_t

@@ -13,6 +13,7 @@
 #include "src/analysis/graph/build.h"
 #include "src/analysis/graph/replay.h"
 #include "src/analysis/ordering.h"
+#include "src/analysis/projection/cuda-keys.h"
 #include "src/analysis/why/maker.h"
 #include "src/base/call-text.h"
 #include "src/base/json.h"
@@ -204,8 +205,17 @@ lns_critical_path_what (const LnsGraph *graph, const LnsGraphLabel *label, const
       return lns_strdup (_ ("starts"));
     case LNS_PIECE_RUN:
       return *name != '\0' ? lns_strdup (name) : lns_strdup (_ ("runs"));
+    case LNS_PIECE_CALL:
     case LNS_PIECE_SYNC:
-      return lns_asprintf (_ ("returns from %s"), name);
+      {
+        char *call =
+                 lns_asprintf ("%.*s", (int)lns_cuda_call_name_size (name, strlen (name)), name),
+             *what = label->kind == LNS_PIECE_SYNC ? lns_asprintf (_ ("returns from %s"), call)
+                     : *call != '\0'               ? lns_strdup (call)
+                                                   : lns_strdup (kinds[label->kind]);
+        free (call);
+        return what;
+      }
     case LNS_PIECE_WAIT:
       return *name != '\0' ? lns_asprintf (_ ("waits in %s"), name) : lns_strdup (_ ("waits"));
     case LNS_PIECE_OUTSIDE:
