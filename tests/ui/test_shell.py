@@ -156,7 +156,7 @@ def test_ways_from_what_is_selected():
         assert loads[0] not in longest
         selects(loads[0], "win.previous-alike")
         selects(longest[0], "win.next-longest")
-        app.find("label", "Longest: " + ", ".join(f"{(end - start) / 1e6:.3f} ms" for start, end in longest))
+        app.find("label", "Longest: " + ", ".join(f"{(end - start) / 1e6:.3f}\u00a0ms" for start, end in longest))
         selects(longest[1], "win.next-longest")
         selects(longest[2], "win.next-longest")
         selects(longest[1], "win.previous-longest")

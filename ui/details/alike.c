@@ -63,12 +63,15 @@ show_longest (LnsAlike *self)
       char duration[LNS_FORMAT_SIZE], at[LNS_FORMAT_SIZE];
       g_autofree char *title =
           g_strdup_printf (_ ("Go to the one at %s"), lns_format_duration (event->start_ns, at));
-      lns_format_duration (event->duration_ns, duration);
+      /* A number and its unit stay on one line. */
+      g_auto (GStrv) words =
+          g_strsplit (lns_format_duration (event->duration_ns, duration), " ", -1);
+      g_autofree char *text = g_strjoinv ("\302\240", words);
       g_string_append (markup, i == 0 ? " " : ", ");
       if (event->lane == own.lane && event->ordinal == own.ordinal)
-        g_string_append_printf (markup, "<b>%s</b>", duration);
+        g_string_append_printf (markup, "<b>%s</b>", text);
       else
-        g_string_append_printf (markup, "<a href=\"%u\" title=\"%s\">%s</a>", i, title, duration);
+        g_string_append_printf (markup, "<a href=\"%u\" title=\"%s\">%s</a>", i, title, text);
     }
   gtk_label_set_markup (self->longest, markup->str);
 }
