@@ -10,7 +10,7 @@
 #include "src/analysis/compare/parts.h"
 #include "src/analysis/compare/shift.h"
 
-/* A change counts if chance gives one that large less often than this, with all comparisons that were made. */
+/* A change counts if the scatter of the steps gives one that large less often than this, with all comparisons that were made. */
 #define LNS_SURE 0.01
 
 /* … and if it is at least this share of what it changes: runs of one program differ by less without a reason. */

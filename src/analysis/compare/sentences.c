@@ -308,9 +308,10 @@ _lns_comparison_write_sentences (LnsComparison *comparison, bool in_language)
     note (comparison, "%s", _ ("Most kernels took as long in B as in A: the GPU was as fast."));
   if (comparison->is_known)
     note (comparison,
-          _ ("%zu comparisons were made; a change is told if chance gives one that large in less "
-             "than "
-             "%g %% of such comparisons of one program."),
+          _ ("%zu comparisons were made; a change is told if the scatter of the steps of both runs "
+             "gives one that large in less than %g %% of cases. What a run has from its beginning "
+             "to its end, such as where its memory lies, is not told apart from a change of the "
+             "program: only further runs tell that."),
           comparison->found.n_compared, 100 * LNS_SURE);
   lns_text_in_english (before);
 }

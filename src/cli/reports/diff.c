@@ -360,12 +360,15 @@ const LnsCommand lns_command_diff = {
       "their names without numbers are, and where they are in the step; kernels that were renamed "
       "are found by "
       "place and shape.\n\n"
-      "A change is told if it is sure: chance gives one that large in less than 1 % of comparisons "
-      "of "
-      "a program with itself, however many parts are compared, and if it is at least 1 %. p-values "
-      "are those of a sieve bootstrap, corrected by Holm's method. Warm-up, outliers, drift, and "
-      "time for which the thread of the steps had no CPU are left out, and that is said. Each run "
-      "needs at least 10 steps."),
+      "A change is told if it is sure: the scatter of the steps of both runs gives one that large "
+      "in less than 1 % of cases, however many parts are compared, and if it is at least 1 %. "
+      "p-values are those of a sieve bootstrap, corrected by Holm's method. Warm-up, outliers, "
+      "drift, and time for which the thread of the steps had no CPU are left out, and that is "
+      "said. Each run needs at least 10 steps.\n\n"
+      "What a run has from its beginning to its end, such as where its memory lies or how fast its "
+      "machine was then, is not told apart from a change of the program. Work that is bound by "
+      "memory may differ by a tenth between runs of one program: repeat it, and give --baseline "
+      "more runs."),
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };
