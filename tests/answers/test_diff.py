@@ -120,6 +120,20 @@ def test_the_gate():
     assert "--baseline=DIR, which is missing" in golden.run("diff", "--last=3", a, b, code=125)[1].decode()
 
 
+def test_runs_of_a_history_that_differ_are_no_change():
+    """What differs between runs of one program by more than within them is told only where it lies outside of what they do."""
+    folder = golden.path("differing")
+    shutil.rmtree(folder, True)
+    for number, times in enumerate((1, 1.1, 0.95, 1.2, 1.05)):
+        golden.run("diff", "--baseline=differing", "--fail-on=p50(step) > 500%", run_of(40 + number, times))
+    assert diff(run_of(40, 1), run_of(45, 1.25))["changes"], "two of them are apart"
+    for times, names in ((1.25, []), (3, ["augment"])):
+        answer = diff("--baseline=differing", "--fail-on=p50(step) > 0%", run_of(45, times), code=3 if names else 0)
+        assert [change["name"] for change in answer["changes"]] == names, answer["changes"]
+        if not names:
+            os.remove(os.path.join(folder, "000006.rep"))
+
+
 def test_a_history_is_kept():
     folder = golden.path("history")
     shutil.rmtree(folder, True)
