@@ -134,6 +134,15 @@ def test_runs_of_a_history_that_differ_are_no_change():
             os.remove(os.path.join(folder, "000006.rep"))
 
 
+def test_a_run_without_steps_in_a_history_says_nothing():
+    shutil.rmtree(golden.path("with-empty"), True)
+    golden.run("diff", "--baseline=with-empty", run_of(59, n_steps=2))
+    for number in range(4):
+        golden.run("diff", "--baseline=with-empty", run_of(60 + number))
+    answer = diff("--baseline=with-empty", "--fail-on=p50(step) > 5%", run_of(70, 1.4), code=3)
+    assert [change["name"] for change in answer["changes"]] == ["augment"], answer["changes"]
+
+
 def test_a_history_is_kept():
     folder = golden.path("history")
     shutil.rmtree(folder, True)

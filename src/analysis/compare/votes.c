@@ -87,10 +87,14 @@ lns_votes_add (LnsVotes *votes, const LnsComparison *comparison)
 {
   const LnsChangesFound *found = &comparison->found;
 
+  const size_t index = votes->n_added++;
+  if (comparison->p50_ns[0] <= 0)
+    return;
   add_levels (votes, comparison->runs[0].times);
 
   votes->n++;
   *lns_array_add (&votes->p50_ns) = comparison->p50_ns[0];
+  *lns_array_add (&votes->index_of) = index;
   votes->n_slower += found->is_sure && comparison->change > 0;
   votes->n_faster += found->is_sure && comparison->change < 0;
   for (size_t i = 0; i < found->changes.n; i++)
@@ -107,8 +111,8 @@ lns_votes_typical (const LnsVotes *votes)
 
   for (size_t i = 0; i < votes->p50_ns.n; i++)
     if (votes->p50_ns.items[i] == median_ns)
-      return i;
-  return 0;
+      return votes->index_of.items[i];
+  return votes->n > 0 ? votes->index_of.items[0] : 0;
 }
 
 void
@@ -142,4 +146,5 @@ lns_votes_clear (LnsVotes *votes)
   lns_id_map_clear (&votes->level_of);
   lns_id_map_clear (&votes->changes);
   lns_array_clear (&votes->p50_ns);
+  lns_array_clear (&votes->index_of);
 }

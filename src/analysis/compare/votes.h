@@ -21,14 +21,17 @@ typedef struct
   LnsIdMap level_of; /* key of the part -> 1 + index of its levels                                */
   LNS_ARRAY (LnsVotesLevels) levels;
   LnsIdMap changes; /* by part and direction: how many told it                                   */
-  unsigned n, n_slower, n_faster; /* comparisons; those that are sure of the steps                */
-  LNS_ARRAY (double) p50_ns;      /* of each A                                                    */
+  unsigned n, n_slower,
+      n_faster;                /* comparisons whose A has steps; those that are sure of the steps */
+  LNS_ARRAY (double) p50_ns;   /* of each such A …                                             */
+  LNS_ARRAY (size_t) index_of; /* … and which comparison it is                                 */
+  size_t n_added;
 } LnsVotes;
 
-/* Counts what COMPARISON, which need not be known, is sure of. */
+/* Counts what COMPARISON, which need not be known, is sure of. One whose A has no steps says nothing. */
 void lns_votes_add (LnsVotes *votes, const LnsComparison *comparison);
 
-/* The index of the comparison whose A has the median step; there must be one. */
+/* The index of the comparison whose A has the median step; 0 if none has steps. */
 size_t lns_votes_typical (const LnsVotes *votes);
 
 /* Has COMPARISON, which was counted, be sure only of what more than half of them are, and of the steps only if B's lie
