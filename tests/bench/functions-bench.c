@@ -103,25 +103,35 @@ write_report (const char *path, long n)
   fixture_finish (writer, n / N_THREADS * PERIOD_NS);
 }
 
+/* Sums up the samples of TREE, NULL with ERROR if there is none, and makes what a flame graph of 2,000 pixels needs: RET_AT_NS gets the
+ * times after each. */
+static LnsCallBranches *
+sum_up (LnsCallTree *tree, LnsCallSums *ret_sums, int64_t ret_at_ns[2], LnsError *error)
+{
+  const LnsCallQuery query = { LNS_LANE_CPU_SAMPLE, INT64_MIN, INT64_MAX, NULL };
+
+  if (tree == NULL || !lns_call_tree_sum (tree, &query, NULL, ret_sums, error))
+    {
+      fprintf (stderr, "functions-bench: %s\n", error->message);
+      exit (1);
+    }
+  ret_at_ns[0] = lns_monotonic_ns ();
+  LnsCallBranches *down = lns_call_branches_new (tree, ret_sums, false, false);
+  lns_call_branches_grow_wide (down, ret_sums->n_samples / 2000, NULL);
+  ret_at_ns[1] = lns_monotonic_ns ();
+  return down;
+}
+
 /* How long the tree by thread takes, its sums, and its flame graph. */
 static void
 measure_by_thread (LnsReport *report)
 {
-  const LnsCallQuery query = { LNS_LANE_CPU_SAMPLE, INT64_MIN, INT64_MAX, NULL };
   LnsError error = { 0 };
   LnsCallSums sums;
   int64_t at_ns[4] = { lns_monotonic_ns () };
-  LnsCallTree *tree = lns_call_tree_new_by_thread (report, query.kind, NULL, &error);
+  LnsCallTree *tree = lns_call_tree_new_by_thread (report, LNS_LANE_CPU_SAMPLE, NULL, &error);
   at_ns[1] = lns_monotonic_ns ();
-  if (tree == NULL || !lns_call_tree_sum (tree, &query, NULL, &sums, &error))
-    {
-      fprintf (stderr, "functions-bench: %s\n", error.message);
-      exit (1);
-    }
-  at_ns[2] = lns_monotonic_ns ();
-  LnsCallBranches *down = lns_call_branches_new (tree, &sums, false, false);
-  lns_call_branches_grow_wide (down, sums.n_samples / 2000, NULL);
-  at_ns[3] = lns_monotonic_ns ();
+  LnsCallBranches *down = sum_up (tree, &sums, &at_ns[2], &error);
   printf (", \"thread_tree_ns\": %" PRId64 ", \"thread_sum_ns\": %" PRId64
           ", \"thread_flame_graph_ns\": %" PRId64,
           at_ns[1] - at_ns[0], at_ns[2] - at_ns[1], at_ns[3] - at_ns[2]);
@@ -139,20 +149,7 @@ measure (const char *path)
   int64_t at_ns[5] = { lns_monotonic_ns () };
   LnsCallTree *tree = lns_call_tree_new (report, NULL, &error);
   at_ns[1] = lns_monotonic_ns ();
-  if (tree == NULL || !lns_call_tree_sum (tree,
-                                          &(LnsCallQuery){ .kind = LNS_LANE_CPU_SAMPLE,
-                                                           .start_ns = INT64_MIN,
-                                                           .end_ns = INT64_MAX },
-                                          NULL, &sums, &error))
-    {
-      fprintf (stderr, "functions-bench: %s\n", error.message);
-      exit (1);
-    }
-  at_ns[2] = lns_monotonic_ns ();
-  LnsCallBranches *down = lns_call_branches_new (tree, &sums, false, false);
-  /* What a flame graph of 2,000 pixels needs. */
-  lns_call_branches_grow_wide (down, sums.n_samples / 2000, NULL);
-  at_ns[3] = lns_monotonic_ns ();
+  LnsCallBranches *down = sum_up (tree, &sums, &at_ns[2], &error);
   LnsCallBranches *up = lns_call_branches_new (tree, &sums, true, false);
   lns_call_branches_grow (up, 0);
   at_ns[4] = lns_monotonic_ns ();
