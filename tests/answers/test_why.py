@@ -128,6 +128,14 @@ def test_the_range_of_steps_is_named_without_numbers():
     path = trace_of_frames("named.json", 0)
     for given in ("ProfilerStep", "ProfilerStep#", "ProfilerStep#3", "ProfilerStep#99"):
         assert "Steps: 8 × “ProfilerStep" in golden.run("why", f"--steps={given}", path)[0].decode(), given
+    # What has the very name and is no range of the thread does not stand before what is.
+    data = json.load(open(path, encoding="utf-8"))
+    data["traceEvents"].append({"ph": "X", "cat": "kernel", "name": "ProfilerStep", "ts": 5_000_100, "dur": 5, "pid": 0, "tid": 9,
+                                "args": {"device": 0, "context": 1, "stream": 9, "grid": [1, 1, 1], "block": [1, 1, 1]}})
+    other = golden.path("named-too.json")
+    with open(other, "w", encoding="utf-8") as file:
+        json.dump(data, file)
+    assert "Steps: 8 × “ProfilerStep" in golden.run("why", "--steps=ProfilerStep", other)[0].decode()
     assert "no range “Profiler”" in golden.run("why", "--steps=Profiler", path, code=125)[1].decode()
 
 

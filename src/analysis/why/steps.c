@@ -55,7 +55,7 @@ typedef struct
   LnsIdMap index; /* key and lane -> 1 + index of the candidate                                  */
   LNS_ARRAY (Candidate) candidates;
   const char *wanted; /* the name that the user gave, or NULL …                                 */
-  uint64_t wanted_key; /* … and its key, or 0 if nothing in the report has that very name        */
+  uint64_t wanted_key; /* … and the key of the candidates that have it, or 0                     */
   const Candidate *chosen;
 } Search;
 
@@ -200,26 +200,32 @@ have_one_title (const char *const names[2])
   return sizes[0] == sizes[1] && memcmp (titles[0], titles[1], sizes[0]) == 0;
 }
 
-/* Finds the key of the ranges that are wanted: of those with the very name but for numbers, or else, among the candidates, which
- * have those of most time first, of those with its title. */
+/* Finds the key of the ranges that are wanted: of the candidates, of which those of most time stand first, one with the very name but
+ * for digits, or else one with its title. Fails where there is none, and nothing else in the report has that name. */
 static bool
 find_wanted (Search *search, LnsError *error)
 {
   LnsReport *report = search->maker->report;
+  uint64_t titled = 0;
   uint32_t id;
 
   if (!lns_tables_find_string (search->maker->tables, search->wanted, strlen (search->wanted), &id,
                                error))
     return false;
-  search->wanted_key = lns_name_key (report, &search->maker->name_keys, id == LNS_ID_NONE ? 0 : id);
+  const uint64_t exact =
+      lns_name_key (report, &search->maker->name_keys, id == LNS_ID_NONE ? 0 : id);
   for (size_t i = 0; search->wanted_key == 0 && i < search->candidates.n; i++)
     {
       const Candidate *candidate = &search->candidates.items[i];
       const char *name = lns_report_string (report, candidate->name, NULL);
-      if (have_one_title ((const char *const[]){ search->wanted, name }))
-        search->wanted_key = candidate->key;
+      if (exact != 0 && candidate->key == exact)
+        search->wanted_key = exact;
+      else if (titled == 0 && have_one_title ((const char *const[]){ search->wanted, name }))
+        titled = candidate->key;
     }
-  return search->wanted_key != 0 ||
+  if (search->wanted_key == 0)
+    search->wanted_key = titled;
+  return search->wanted_key != 0 || exact != 0 ||
          lns_error_set (error, LNS_ERROR_USAGE, 0, "--steps: the report has no range “%s”",
                         search->wanted);
 }
