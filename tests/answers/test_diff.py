@@ -52,7 +52,7 @@ def test_a_run_is_as_long_as_itself():
 def test_json_is_what_is_documented():
     a, b = run_of(1), run_of(2, 1.1)
     answer = diff(a, b)
-    assert list(answer) == ["verdict", "steps", "changes", "findings", "differs", "notes"]
+    assert list(answer) == ["verdict", "steps", "runs", "changes", "findings", "differs", "notes"]
     steps = answer["steps"]
     assert list(steps) == ["a", "b", "change", "low", "high", "p"] and list(steps["a"]) == ["count", "p50_ns", "p99_ns"]
     assert steps["a"]["count"] == steps["b"]["count"] == 30
@@ -132,6 +132,46 @@ def test_runs_of_a_history_that_differ_are_no_change():
         assert [change["name"] for change in answer["changes"]] == names, answer["changes"]
         if not names:
             os.remove(os.path.join(folder, "000006.rep"))
+
+
+def folder_of(name, first_seed, factor, n_runs=5):
+    """A folder of runs of one program whose range `augment` differs by up to a quarter between them, and takes FACTOR as long."""
+    folder = golden.path(name)
+    shutil.rmtree(folder, True)
+    os.mkdir(folder)
+    for number, times in enumerate((1, 1.1, 0.95, 1.2, 1.05)[:n_runs]):
+        shutil.copy(run_of(first_seed + number, times * factor), os.path.join(folder, f"run-{number}.sqlite"))
+    return name
+
+
+def test_folders_of_runs():
+    """A pair of them may be apart; that it is the program, only further runs of each tell."""
+    before, same, slower = folder_of("before", 80, 1), folder_of("same", 90, 1), folder_of("slower", 100, 1.6)
+    pair = diff(f"{before}/run-2.sqlite", f"{same}/run-3.sqlite")
+    assert [change["name"] for change in pair["changes"]] == ["augment"] and pair["runs"] == {"a": 1, "b": 1}
+    answer = diff(before, same, "--fail-on=p50(step) > 0%")
+    assert answer["changes"] == [] and answer["steps"]["p"] > 0.01 and answer["runs"] == {"a": 5, "b": 5}, answer
+    assert answer["steps"]["low"] < 0 < answer["steps"]["high"]
+    answer = diff(before, slower, "--fail-on=p50(step) > 5%", code=3)
+    assert [change["name"] for change in answer["changes"]] == ["augment"] and 0 < answer["changes"][0]["p"] < 0.01, answer["changes"]
+    assert answer["steps"]["low"] > 0 and any("typical runs of 5 of A and 5 of B" in note for note in answer["notes"])
+    assert "It is the typical one of 5 runs" in golden.run("diff", before, slower)[0].decode()
+    # One report beside a folder, either way; two of each tell only what is far apart.
+    assert diff(before, f"{slower}/run-3.sqlite")["runs"] == {"a": 5, "b": 1}
+    assert diff(f"{before}/run-0.sqlite", slower)["runs"] == {"a": 1, "b": 5}
+    assert diff(folder_of("before-2", 80, 1, 2), folder_of("same-2", 90, 1, 2))["changes"] == []
+
+
+def test_a_folder_has_reports():
+    """Reports, or else exports of nsys; other files are none."""
+    folder = golden.path("nothing")
+    shutil.rmtree(folder, True)
+    os.mkdir(folder)
+    open(os.path.join(folder, "notes.txt"), "w").close()
+    assert "the folder nothing has no report (*.rep) to compare" in golden.run("diff", run_of(1), "nothing", code=125)[1].decode()
+    golden.run("import", "-o", "nothing/one.rep", run_of(2))
+    shutil.copy(run_of(3), os.path.join(folder, "two.sqlite"))
+    assert diff(run_of(1), "nothing")["runs"] == {"a": 1, "b": 1}
 
 
 def test_a_run_without_steps_in_a_history_says_nothing():

@@ -591,10 +591,10 @@ test_most_of_several_runs_decide (void)
     {
       pairs[i] =
           compare (&program, (const Plant *const[]){ i == 0 ? &nothing : &slow, &slow }, &quiet, n);
-      lns_votes_add (&votes, pairs[i].comparison);
+      lns_votes_add (&votes, pairs[i].comparison, (const bool[]){ true, i == 0 });
     }
   LNS_CHECK (is_alarm (pairs[0].comparison));
-  LNS_CHECK (lns_votes_typical (&votes) != 0);
+  LNS_CHECK (lns_votes_typical (&votes, 0) != 0);
   lns_votes_apply (&votes, pairs[0].comparison, false);
   LNS_CHECK (!is_alarm (pairs[0].comparison));
   LNS_CHECK (strstr (pairs[0].comparison->verdict, "B takes as long as A") != NULL);

@@ -349,6 +349,7 @@ compare_runs (LnsComparison *comparison)
       LnsComparedRun *run = &comparison->runs[side];
       run->is_left_out = lns_calloc (run->times->n + 1, sizeof (bool));
       run->left = lns_series_clean (run->times->ns, run->times->n, run->is_left_out);
+      comparison->n_runs[side] = 1;
       comparison->p50_ns[side] = quantile_of (run, 0.5, false);
       comparison->p99_ns[side] = quantile_of (run, 0.99, true);
       comparison->is_known &=

@@ -39,6 +39,8 @@ typedef struct
   bool is_known; /* both have enough steps; else only what differs is told, besides the verdict  */
   double p50_ns[2], p99_ns[2]; /* of the steps, without time for which they had no CPU            */
   double change, low, high;    /* share of A's p50                                                */
+  size_t n_runs[2];            /* of which these are the typical ones                         */
+  bool tells_runs;             /* what is told is sure beside how far these lie apart          */
   LnsChangesFound found;
   LnsFindingPairs gone, fresh,
       changed; /* findings that weigh, and those that weigh another share */

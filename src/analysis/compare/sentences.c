@@ -306,7 +306,14 @@ _lns_comparison_write_sentences (LnsComparison *comparison, bool in_language)
           100 * comparison->found.gpu_pace);
   else if (comparison->found.knows_gpu_pace)
     note (comparison, "%s", _ ("Most kernels took as long in B as in A: the GPU was as fast."));
-  if (comparison->is_known)
+  if (comparison->tells_runs)
+    note (comparison,
+          _ ("%zu comparisons were made in the typical runs of %zu of A and %zu of B; a change is "
+             "told if most pairs of runs tell it, and runs "
+             "of one program lie that far apart in less than %g %% of cases."),
+          comparison->found.n_compared, comparison->n_runs[0], comparison->n_runs[1],
+          100 * LNS_SURE);
+  else if (comparison->is_known)
     note (comparison,
           _ ("%zu comparisons were made; a change is told if the scatter of the steps of both runs "
              "gives one that large in less than %g %% of cases. What a run has from its beginning "

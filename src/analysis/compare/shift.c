@@ -348,9 +348,8 @@ lns_student_tails (double t, double df)
   return fmax (0, 1 - front * beta_fraction (b, a, 1 - x) / b);
 }
 
-/* How far from 0 a value of Student's t is in 5 % of cases. */
-static double
-student_limit (double df)
+double
+lns_student_limit (double df)
 {
   double low = 0, high = 1e6;
 
@@ -493,7 +492,7 @@ lns_shift_find (const LnsSeries *a, const LnsSeries *b, double common, LnsShift 
                                .a_drift = told[0].slope,
                                .b_drift = told[1].slope,
                                .change = told[1].level - told[0].level };
-      const double reach = error > 0 ? error * student_limit (df) : 0;
+      const double reach = error > 0 ? error * lns_student_limit (df) : 0;
       ret_shift->low = ret_shift->change - reach;
       ret_shift->high = ret_shift->change + reach;
       ret_shift->p = error > 0                ? lns_student_tails (ret_shift->change / error, df)

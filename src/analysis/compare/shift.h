@@ -71,6 +71,9 @@ bool lns_shift_find (const LnsSeries *a, const LnsSeries *b, double common, LnsS
 /* The probability that a value of Student's t with DF > 0 degrees of freedom is further from 0 than T. */
 double lns_student_tails (double t, double df);
 
+/* How far from 0 such a value is in 5 % of cases. */
+double lns_student_limit (double df);
+
 /* Corrects the N probabilities P for being N, in place: none of those that then are below a limit is below it by chance, with a
  * probability of at most that limit (Holm, Scandinavian Journal of Statistics 6, 1979). O(N log N). */
 void lns_holm (double *p, size_t n);

@@ -12,6 +12,9 @@
 #include "src/analysis/compare/sentences.h"
 #include "src/base/hash.h"
 
+/* With so many degrees of freedom, which is four runs, it is known how far runs lie apart. */
+#define LEAST_FREEDOM 2
+
 static uint64_t
 key_of (const LnsComparison *comparison, const LnsChange *change)
 {
@@ -22,8 +25,42 @@ key_of (const LnsComparison *comparison, const LnsChange *change)
   return lns_hash (keys, sizeof keys) | 1;
 }
 
-/* From so many runs on it is known how far they lie apart. */
-#define LEAST_RUNS 3
+/* --- How far runs lie apart ------------------------------------------------------------------- */
+
+/* How far the mean of the runs B lies from that of the runs A. */
+typedef struct
+{
+  bool is_known;
+  double a, change; /* the mean of A; by how much that of B is more                             */
+  double p;         /* that runs of one program lie that far apart                                */
+  double reach;     /* with 95 % confidence, the change lies within it                            */
+} Apart;
+
+static Apart
+compare_runs (const double *const values[2], const size_t n[2])
+{
+  double means[2] = { 0 }, squares = 0;
+
+  if (n[0] == 0 || n[1] == 0 || n[0] + n[1] < LEAST_FREEDOM + 2)
+    return (Apart){ .is_known = false };
+  for (int side = 0; side < 2; side++)
+    {
+      for (size_t i = 0; i < n[side]; i++)
+        means[side] += values[side][i] / (double)n[side];
+      for (size_t i = 0; i < n[side]; i++)
+        squares += (values[side][i] - means[side]) * (values[side][i] - means[side]);
+    }
+  const double freedom = (double)(n[0] + n[1] - 2);
+  const double error = sqrt (squares / freedom * (1 / (double)n[0] + 1 / (double)n[1]));
+  const double change = means[1] - means[0];
+  return (Apart){ .is_known = true,
+                  .a = means[0],
+                  .change = change,
+                  .p = error > 0     ? lns_student_tails (change / error, freedom)
+                       : change != 0 ? 0
+                                     : 1,
+                  .reach = error * lns_student_limit (freedom) };
+}
 
 static double
 level_of (const LnsStepTimes *times, const LnsStepPart *part)
@@ -32,69 +69,86 @@ level_of (const LnsStepTimes *times, const LnsStepPart *part)
 }
 
 static void
-add_levels (LnsVotes *votes, const LnsStepTimes *times)
+add_run (LnsVotesSide *side, const LnsStepTimes *times, double p50_ns)
 {
+  *lns_array_add (&side->p50_ns) = p50_ns;
+  *lns_array_add (&side->index_of) = side->n_added;
   for (size_t i = 0; i < times->parts.n; i++)
     {
       const LnsStepPart *part = &times->parts.items[i];
       const uint64_t key = part->key | 1;
-      uint64_t at = lns_id_map_number (&votes->level_of, key);
+      uint64_t at = lns_id_map_number (&side->level_of, key);
       if (at == 0)
         {
-          *lns_array_add (&votes->levels) = (LnsVotesLevels){ 0 };
-          at = votes->levels.n;
-          lns_id_map_set_number (&votes->level_of, key, at);
+          *lns_array_add (&side->levels) = (LnsVotesLevels){ 0 };
+          at = side->levels.n;
+          lns_id_map_set_number (&side->level_of, key, at);
         }
-      *lns_array_add (&votes->levels.items[at - 1].ns) = level_of (times, part);
+      *lns_array_add (&side->levels.items[at - 1].ns) = level_of (times, part);
     }
 }
 
-/* Whether B_NS lies so far from the N values A_NS that a further one of them lies there in less than LNS_SURE of cases; also where they
- * are too few to tell. */
-static bool
-is_apart (const double *a_ns, size_t n, double b_ns)
+/* What runs say of the part that CHANGE is of. Of what is in none of the parts of a range nothing is known. */
+static Apart
+compare_part (const LnsVotes *votes, const LnsComparison *comparison, const LnsChange *change)
 {
-  double mean = 0, squares = 0;
+  const size_t parts[] = { change->a, change->b };
+  const double *values[2];
+  size_t n[2];
 
-  if (n < LEAST_RUNS)
-    return true;
-  for (size_t i = 0; i < n; i++)
-    mean += a_ns[i] / (double)n;
-  for (size_t i = 0; i < n; i++)
-    squares += (a_ns[i] - mean) * (a_ns[i] - mean);
-  const double error = sqrt (squares / (double)(n - 1) * (1 + 1 / (double)n));
-  return error <= 0 || lns_student_tails ((b_ns - mean) / error, (double)(n - 1)) < LNS_SURE;
+  if (change->is_self)
+    return (Apart){ .is_known = false };
+  for (int side = 0; side < 2; side++)
+    {
+      if (parts[side] == 0)
+        return (Apart){ .is_known = false };
+      const LnsStepPart *part = &comparison->runs[side].times->parts.items[parts[side] - 1];
+      const uint64_t at = lns_id_map_number (&votes->sides[side].level_of, part->key | 1);
+      if (at == 0)
+        return (Apart){ .is_known = false };
+      values[side] = votes->sides[side].levels.items[at - 1].ns.items;
+      n[side] = votes->sides[side].levels.items[at - 1].ns.n;
+    }
+  return compare_runs (values, n);
 }
 
-/* The same of what CHANGE is of. Of what is in none of the parts of a range nothing is known. */
-static bool
-is_part_apart (const LnsVotes *votes, const LnsComparison *comparison, const LnsChange *change)
+static Apart
+compare_steps (const LnsVotes *votes)
 {
-  const LnsStepTimes *times = comparison->runs[1].times;
-
-  if (change->is_self || change->b == 0)
-    return true;
-  const LnsStepPart *part = &times->parts.items[change->b - 1];
-  const uint64_t at = lns_id_map_number (&votes->level_of, part->key | 1);
-  if (at == 0)
-    return true;
-  const LnsVotesLevels *levels = &votes->levels.items[at - 1];
-  return is_apart (levels->ns.items, levels->ns.n, level_of (times, part));
+  const LnsVotesSide *sides = votes->sides;
+  return compare_runs ((const double *[]){ sides[0].p50_ns.items, sides[1].p50_ns.items },
+                       (const size_t[]){ sides[0].p50_ns.n, sides[1].p50_ns.n });
 }
+
+/* Whether the steps of all B take longer than those of all A, or all less, as CHANGE has it. */
+static bool
+is_beyond (const LnsVotes *votes, double change)
+{
+  const LnsVotesSide *a = &votes->sides[0], *b = &votes->sides[1];
+
+  for (size_t i = 0; i < a->p50_ns.n; i++)
+    for (size_t j = 0; j < b->p50_ns.n; j++)
+      if ((b->p50_ns.items[j] > a->p50_ns.items[i]) != (change > 0))
+        return false;
+  return true;
+}
+
+/* --- All -------------------------------------------------------------------------------------- */
 
 void
-lns_votes_add (LnsVotes *votes, const LnsComparison *comparison)
+lns_votes_add (LnsVotes *votes, const LnsComparison *comparison, const bool is_new[2])
 {
   const LnsChangesFound *found = &comparison->found;
 
-  const size_t index = votes->n_added++;
-  if (comparison->p50_ns[0] <= 0)
+  for (int side = 0; side < 2; side++)
+    {
+      if (is_new[side] && comparison->is_known)
+        add_run (&votes->sides[side], comparison->runs[side].times, comparison->p50_ns[side]);
+      votes->sides[side].n_added += is_new[side];
+    }
+  if (!comparison->is_known)
     return;
-  add_levels (votes, comparison->runs[0].times);
-
   votes->n++;
-  *lns_array_add (&votes->p50_ns) = comparison->p50_ns[0];
-  *lns_array_add (&votes->index_of) = index;
   votes->n_slower += found->is_sure && comparison->change > 0;
   votes->n_faster += found->is_sure && comparison->change < 0;
   for (size_t i = 0; i < found->changes.n; i++)
@@ -105,46 +159,70 @@ lns_votes_add (LnsVotes *votes, const LnsComparison *comparison)
 }
 
 size_t
-lns_votes_typical (const LnsVotes *votes)
+lns_votes_typical (const LnsVotes *votes, int side)
 {
-  const double median_ns = lns_quantile (votes->p50_ns.items, votes->p50_ns.n, 0.5);
+  const LnsVotesSide *of = &votes->sides[side];
+  const double median_ns = lns_quantile (of->p50_ns.items, of->p50_ns.n, 0.5);
 
-  for (size_t i = 0; i < votes->p50_ns.n; i++)
-    if (votes->p50_ns.items[i] == median_ns)
-      return votes->index_of.items[i];
-  return votes->n > 0 ? votes->index_of.items[0] : 0;
+  for (size_t i = 0; i < of->p50_ns.n; i++)
+    if (of->p50_ns.items[i] == median_ns)
+      return of->index_of.items[i];
+  return 0;
+}
+
+/* Whether CHANGE is still sure, beside all runs; its probability becomes theirs. */
+static bool
+stays (const LnsVotes *votes, const LnsComparison *comparison, LnsChange *change)
+{
+  const Apart apart = compare_part (votes, comparison, change);
+
+  if (2 * lns_id_map_number (&votes->changes, key_of (comparison, change)) <= votes->n)
+    return false;
+  if (apart.is_known)
+    change->p = fmax (change->p, apart.p);
+  return !apart.is_known || (apart.p < LNS_SURE && (apart.change > 0) == (change->change_ns > 0));
 }
 
 void
 lns_votes_apply (const LnsVotes *votes, LnsComparison *comparison, bool in_language)
 {
   LnsChangesFound *found = &comparison->found;
-  bool is_outside = true;
+  const Apart steps = compare_steps (votes);
   size_t n = 0;
 
   for (size_t i = 0; i < found->changes.n; i++)
-    if (2 * lns_id_map_number (&votes->changes, key_of (comparison, &found->changes.items[i])) >
-            votes->n &&
-        is_part_apart (votes, comparison, &found->changes.items[i]))
+    if (stays (votes, comparison, &found->changes.items[i]))
       found->changes.items[n++] = found->changes.items[i];
   found->changes.n = n;
-  for (size_t i = 0; i < votes->p50_ns.n; i++)
-    is_outside &= (comparison->p50_ns[1] > votes->p50_ns.items[i]) == (comparison->change > 0);
-  found->is_sure &= is_outside &&
-                    is_apart (votes->p50_ns.items, votes->p50_ns.n, comparison->p50_ns[1]) &&
-                    2 * (comparison->change > 0 ? votes->n_slower : votes->n_faster) > votes->n;
+  found->is_sure &=
+      2 * (comparison->change > 0 ? votes->n_slower : votes->n_faster) > votes->n &&
+      (steps.is_known ? steps.p < LNS_SURE && (steps.change > 0) == (comparison->change > 0)
+                      : is_beyond (votes, comparison->change));
+  if (steps.is_known && steps.a > 0)
+    {
+      comparison->low = fmin (comparison->low, comparison->change - steps.reach / steps.a);
+      comparison->high = fmax (comparison->high, comparison->change + steps.reach / steps.a);
+      found->p = fmax (found->p, steps.p);
+    }
   found->has_suspect = false;
+  comparison->tells_runs = steps.is_known;
+  for (int side = 0; side < 2; side++)
+    comparison->n_runs[side] = votes->sides[side].p50_ns.n;
   _lns_comparison_write_sentences (comparison, in_language);
 }
 
 void
 lns_votes_clear (LnsVotes *votes)
 {
-  for (size_t i = 0; i < votes->levels.n; i++)
-    lns_array_clear (&votes->levels.items[i].ns);
-  lns_array_clear (&votes->levels);
-  lns_id_map_clear (&votes->level_of);
+  for (int i = 0; i < 2; i++)
+    {
+      LnsVotesSide *side = &votes->sides[i];
+      for (size_t j = 0; j < side->levels.n; j++)
+        lns_array_clear (&side->levels.items[j].ns);
+      lns_array_clear (&side->levels);
+      lns_id_map_clear (&side->level_of);
+      lns_array_clear (&side->p50_ns);
+      lns_array_clear (&side->index_of);
+    }
   lns_id_map_clear (&votes->changes);
-  lns_array_clear (&votes->p50_ns);
-  lns_array_clear (&votes->index_of);
 }

@@ -136,10 +136,15 @@ lns_comparison_write_text (const LnsComparison *comparison, int64_t top, FILE *s
       char p50[LNS_WHY_NS_SIZE], p99[LNS_WHY_NS_SIZE];
       char *name = lns_why_step_name (comparison->tables[side], comparison->why[side]);
       if (comparison->runs[side].times->n_all > 0 && comparison->p50_ns[side] > 0)
-        fprintf (stream, _ ("%s: %zu steps “%s”, median %s, p99 %s.\n"), side == 0 ? "A" : "B",
-                 comparison->runs[side].times->n_all, name,
-                 _lns_why_ns ((int64_t)comparison->p50_ns[side], p50),
-                 _lns_why_ns ((int64_t)comparison->p99_ns[side], p99));
+        {
+          fprintf (stream, _ ("%s: %zu steps “%s”, median %s, p99 %s.\n"), side == 0 ? "A" : "B",
+                   comparison->runs[side].times->n_all, name,
+                   _lns_why_ns ((int64_t)comparison->p50_ns[side], p50),
+                   _lns_why_ns ((int64_t)comparison->p99_ns[side], p99));
+          if (comparison->n_runs[side] > 1)
+            fprintf (stream, _ ("   It is the typical one of %zu runs.\n"),
+                     comparison->n_runs[side]);
+        }
       free (name);
     }
   put_findings (comparison, stream);
@@ -299,7 +304,8 @@ lns_comparison_write_json (const LnsComparison *comparison, FILE *stream)
   put_number ("low", comparison->is_known ? comparison->low : NAN, stream);
   put_number ("high", comparison->is_known ? comparison->high : NAN, stream);
   put_number ("p", comparison->is_known ? comparison->found.p : NAN, stream);
-  fputs ("},\n \"changes\":[", stream);
+  fprintf (stream, "},\n \"runs\":{\"a\":%zu,\"b\":%zu},\n \"changes\":[", comparison->n_runs[0],
+           comparison->n_runs[1]);
   for (size_t i = 0; i < changes->n; i++)
     {
       fputs (i > 0 ? ",\n  " : "\n  ", stream);

@@ -43,7 +43,7 @@ lns_cli_baseline_open (LnsCliBaseline *baseline, const char *folder, size_t n_la
     return lns_error_set_errno (error, errno, "--baseline: cannot read the folder %s", folder);
   for (int i = 0; i < n; i++)
     if ((size_t)(n - i) <= n_last)
-      *lns_array_add (&baseline->paths) = lns_asprintf ("%s/%s", folder, entries[i]->d_name);
+      *lns_array_add (&baseline->runs) = lns_asprintf ("%s/%s", folder, entries[i]->d_name);
   baseline->next =
       lns_asprintf ("%s/%06lu.rep", folder, 1 + (n > 0 ? number_of (entries[n - 1]->d_name) : 0));
   for (int i = 0; i < n; i++)
@@ -96,9 +96,7 @@ lns_cli_baseline_add (const LnsCliBaseline *baseline, const char *path, LnsError
 void
 lns_cli_baseline_clear (LnsCliBaseline *baseline)
 {
-  for (size_t i = 0; i < baseline->paths.n; i++)
-    free (baseline->paths.items[i]);
-  lns_array_clear (&baseline->paths);
+  lns_cli_runs_clear (&baseline->runs);
   free (baseline->next);
   baseline->next = NULL;
 }

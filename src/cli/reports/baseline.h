@@ -7,13 +7,12 @@
 
 #pragma once
 
-#include "src/base/array.h"
-#include "src/base/error.h"
+#include "src/cli/reports/runs.h"
 
 typedef struct
 {
-  LNS_ARRAY (char *) paths; /* owned: of its last runs, the oldest first                         */
-  char *next; /* owned: the path of the run to come                                              */
+  LnsCliRuns runs; /* its last ones, the oldest first                                            */
+  char *next;      /* owned: the path of the run to come                                         */
 } LnsCliBaseline;
 
 /* Finds the last N_LAST runs in FOLDER, which is made if it is missing. To be cleared whatever is returned. False with ERROR if it

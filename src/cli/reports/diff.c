@@ -227,6 +227,7 @@ close_report (Opened *opened)
 {
   lns_tables_free (opened->tables);
   lns_report_close (opened->report);
+  *opened = (Opened){ 0 };
 }
 
 static bool
@@ -235,84 +236,144 @@ in_language (const Values *values)
   return values->format == NULL || strcmp (values->format, "json") != 0;
 }
 
-/* Compares the report at PATH with B; the result is A's, too, which is to be closed after it is freed. NULL with ERROR. */
 static LnsComparison *
-compare_with (
-    const Values *values, const char *path, const Opened *b, Opened *ret_a, LnsError *error)
+compare_opened (const Values *values, const Opened opened[2], LnsError *error)
 {
   const LnsCompareOptions asked = { .step_range = values->steps,
                                     .in_language = in_language (values) };
-
-  if (!open_report (ret_a, path, error))
-    return NULL;
-  return lns_compare ((LnsTables *const[]){ ret_a->tables, b->tables }, &asked,
+  return lns_compare ((LnsTables *const[]){ opened[0].tables, opened[1].tables }, &asked,
                       lns_cli_catch_interrupt (), error);
 }
 
-/* Compares the runs of BASELINE with B. */
+/* Opens run AT of RUNS in the place of the one that is OPENED. */
+static bool
+open_run (Opened *opened, const LnsCliRuns *runs, size_t at, LnsError *error)
+{
+  close_report (opened);
+  return open_report (opened, runs->items[at], error);
+}
+
+/* Has VOTES hear of each run of A and B once: beside one of the other side, as comparing all with all would take as long as they are many times many. */
+static bool
+hear_all (LnsVotes *votes,
+          const Values *values,
+          const LnsCliRuns runs[2],
+          Opened opened[2],
+          LnsError *error)
+{
+  const size_t n = runs[0].n > runs[1].n ? runs[0].n : runs[1].n;
+  bool good = true;
+
+  for (size_t i = 0; good && i < n; i++)
+    {
+      const bool is_new[] = { i < runs[0].n, i < runs[1].n };
+      for (int side = 0; good && side < 2; side++)
+        good = !is_new[side] || open_run (&opened[side], &runs[side], i, error);
+      LnsComparison *comparison = good ? compare_opened (values, opened, error) : NULL;
+      good = comparison != NULL;
+      if (good)
+        lns_votes_add (votes, comparison, is_new);
+      lns_comparison_free (comparison);
+    }
+  return good;
+}
+
+/* Compares RUNS, which are those of A and B. What is told are the typical ones of each, which are OPENED then and to be closed, whatever is
+ * returned, after the result is freed. NULL with ERROR. */
 static LnsComparison *
-compare_with_all (const Values *values,
-                  const LnsCliBaseline *baseline,
-                  const Opened *b,
-                  Opened *ret_a,
-                  LnsError *error)
+compare_runs (const Values *values, const LnsCliRuns runs[2], Opened opened[2], LnsError *error)
 {
   LnsVotes votes = { 0 };
   LnsComparison *comparison = NULL;
-  bool good = true;
+  const bool are_many = runs[0].n > 1 || runs[1].n > 1;
+  bool good = !are_many || hear_all (&votes, values, runs, opened, error);
 
-  for (size_t i = 0; good && i < baseline->paths.n; i++)
-    {
-      comparison = compare_with (values, baseline->paths.items[i], b, ret_a, error);
-      good = comparison != NULL;
-      if (good)
-        lns_votes_add (&votes, comparison);
-      lns_comparison_free (comparison);
-      comparison = NULL;
-      close_report (ret_a);
-      *ret_a = (Opened){ 0 };
-    }
+  for (int side = 0; good && side < 2; side++)
+    good = open_run (&opened[side], &runs[side], lns_votes_typical (&votes, side), error);
   if (good)
-    comparison =
-        compare_with (values, baseline->paths.items[lns_votes_typical (&votes)], b, ret_a, error);
-  if (comparison != NULL)
+    comparison = compare_opened (values, opened, error);
+  if (comparison != NULL && are_many)
     lns_votes_apply (&votes, comparison, in_language (values));
   lns_votes_clear (&votes);
   return comparison;
 }
 
-/* Compares the reports at PATHS, A and B; or, with --baseline, the first of them with earlier runs. */
+/* Compares RUNS; B's is added to BASELINE, unless that is NULL, if no limit is exceeded. */
 static int
-compare (const Values *values, char *const *paths, LnsError *error)
+compare (const Values *values,
+         const LnsCliRuns runs[2],
+         const LnsCliBaseline *baseline,
+         LnsError *error)
 {
-  Opened a = { 0 }, b = { 0 };
-  LnsCliBaseline baseline = { 0 };
-  LnsComparison *comparison = NULL;
-  const bool has_baseline = values->baseline != NULL;
-  bool fails = false, good = check_limits (&values->fail_on, NULL, &fails, error) &&
-                             open_report (&b, paths[has_baseline ? 0 : 1], error);
+  Opened opened[2] = { { 0 } };
+  bool fails = false;
+  LnsComparison *comparison = compare_runs (values, runs, opened, error);
+  bool good = comparison != NULL && check_limits (&values->fail_on, comparison, &fails, error);
 
-  if (good && has_baseline)
-    good = lns_cli_baseline_open (&baseline, values->baseline,
-                                  values->n_last > 0 ? (size_t)values->n_last : N_LAST, error);
-  if (good && has_baseline && baseline.paths.n == 0)
-    lns_cli_say ("note", N_ ("%s has no run yet; this is its first"), values->baseline);
-  else if (good)
-    {
-      comparison = has_baseline ? compare_with_all (values, &baseline, &b, &a, error)
-                                : compare_with (values, paths[0], &b, &a, error);
-      good = comparison != NULL && check_limits (&values->fail_on, comparison, &fails, error);
-      if (good)
-        print (comparison, values);
-    }
+  if (good)
+    print (comparison, values);
   good = good && lns_cli_flush (error);
-  if (good && has_baseline && !fails)
-    good = lns_cli_baseline_add (&baseline, lns_report_info (b.report)->path, error);
+  if (good && baseline != NULL && !fails)
+    good = lns_cli_baseline_add (baseline, lns_report_info (opened[1].report)->path, error);
   lns_comparison_free (comparison);
-  close_report (&a);
-  close_report (&b);
-  lns_cli_baseline_clear (&baseline);
+  for (int side = 0; side < 2; side++)
+    close_report (&opened[side]);
   return !good ? lns_cli_fail (error) : fails ? FAILED_ON_EXIT : 0;
+}
+
+/* Compares A and B, each a report or a folder of them. */
+static int
+compare_two (const Values *values, char *const *paths, LnsError *error)
+{
+  LnsCliRuns runs[2] = { { 0 } };
+  bool ignored, good = check_limits (&values->fail_on, NULL, &ignored, error);
+
+  for (int side = 0; good && side < 2; side++)
+    good = lns_cli_runs_find (&runs[side], paths[side], error);
+  const int exit_code = good ? compare (values, runs, NULL, error) : lns_cli_fail (error);
+  for (int side = 0; side < 2; side++)
+    lns_cli_runs_clear (&runs[side]);
+  return exit_code;
+}
+
+/* The first run of BASELINE is the report at PATH: there is nothing to compare it with. */
+static int
+begin_baseline (const LnsCliBaseline *baseline,
+                const char *folder,
+                const char *path,
+                LnsError *error)
+{
+  Opened opened;
+  bool good = open_report (&opened, path, error);
+
+  if (good)
+    lns_cli_say ("note", N_ ("%s has no run yet; this is its first"), folder);
+  good = good && lns_cli_baseline_add (baseline, lns_report_info (opened.report)->path, error);
+  close_report (&opened);
+  return good ? 0 : lns_cli_fail (error);
+}
+
+/* Compares earlier runs with the report at PATH, and keeps it beside them. */
+static int
+compare_with_baseline (const Values *values, const char *path, LnsError *error)
+{
+  LnsCliBaseline baseline = { 0 };
+  LnsCliRuns b = { 0 };
+  bool ignored;
+  int exit_code;
+
+  *lns_array_add (&b) = lns_strdup (path);
+  if (!check_limits (&values->fail_on, NULL, &ignored, error) ||
+      !lns_cli_baseline_open (&baseline, values->baseline,
+                              values->n_last > 0 ? (size_t)values->n_last : N_LAST, error))
+    exit_code = lns_cli_fail (error);
+  else if (baseline.runs.n == 0)
+    exit_code = begin_baseline (&baseline, values->baseline, path, error);
+  else
+    exit_code = compare (values, (const LnsCliRuns[]){ baseline.runs, b }, &baseline, error);
+  lns_cli_runs_clear (&b);
+  lns_cli_baseline_clear (&baseline);
+  return exit_code;
 }
 
 static int
@@ -334,15 +395,17 @@ run (const LnsCommand *command, int argc, char **argv)
     {
       for (int i = 1; i < argc; i++)
         lns_cli_find_report (argv[i]);
-      exit_code = compare (&values, argv + 1, &error);
+      exit_code = values.baseline != NULL ? compare_with_baseline (&values, argv[1], &error)
+                                          : compare_two (&values, argv + 1, &error);
     }
   else
     {
-      lns_cli_usage (&error,
-                     values.baseline != NULL
-                         ? N_ ("diff --baseline=DIR takes one report; usage: lanescope diff %s")
-                         : N_ ("diff takes two reports; usage: lanescope diff %s"),
-                     _ (command->usage));
+      lns_cli_usage (
+          &error,
+          values.baseline != NULL
+              ? N_ ("diff --baseline=DIR takes one report; usage: lanescope diff %s")
+              : N_ ("diff takes two reports or folders of them; usage: lanescope diff %s"),
+          _ (command->usage));
       exit_code = lns_cli_fail (&error);
     }
   lns_cli_clear_lists (command, &values);
@@ -367,8 +430,11 @@ const LnsCommand lns_command_diff = {
       "said. Each run needs at least 10 steps.\n\n"
       "What a run has from its beginning to its end, such as where its memory lies or how fast its "
       "machine was then, is not told apart from a change of the program. Work that is bound by "
-      "memory may differ by a tenth between runs of one program: repeat it, and give --baseline "
-      "more runs."),
+      "memory may differ by a tenth between runs of one program. To be sure, record several runs "
+      "of each: "
+      "where A or B is a folder, all reports in it (*.rep) are runs of that side. From four runs "
+      "on, a change is told only if runs "
+      "of one program lie that far apart in less than 1 % of cases (Student's t)."),
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };
