@@ -12,6 +12,7 @@
 #include "ui/functions/function-table.h"
 #include "ui/functions/functions-pane.h"
 #include "ui/model/event-text.h"
+#include "ui/model/text-cell.h"
 
 #include "tests/ui/widget-test.h"
 
@@ -45,13 +46,13 @@ label_with (GtkWidget *widget, const char *beginning)
   return NULL;
 }
 
-/* All texts of the cells of WIDGET's inscriptions, a space between two. */
+/* All texts of the cells of WIDGET's cells, a space between two. */
 static void
 append_cells (GtkWidget *widget, GString *text)
 {
-  if (GTK_IS_INSCRIPTION (widget))
+  if (LNS_IS_TEXT_CELL (widget))
     {
-      const char *own = gtk_inscription_get_text (GTK_INSCRIPTION (widget));
+      const char *own = lns_text_cell_get (LNS_TEXT_CELL (widget));
       g_string_append_printf (text, "%s%s", text->len > 0 && *own != '\0' ? " " : "", own);
     }
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;

@@ -11,6 +11,7 @@
 #include "ui/launch/launch-setup.h"
 #include "ui/shell/application.h"
 #include "ui/events/events-table-private.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/width-first.h"
 #include "ui/shell/report-page.h"
 #include "ui/shell/window.h"
@@ -116,10 +117,12 @@ check_widget (GtkWidget *widget)
       if (!has_tooltip (widget))
         LNS_FAIL ("“%s” is cut and has no tooltip", gtk_label_get_text (GTK_LABEL (widget)));
     }
-  if (GTK_IS_INSCRIPTION (widget) && gtk_inscription_get_text (GTK_INSCRIPTION (widget)) != NULL &&
-      !has_tooltip (widget))
-    LNS_FAIL ("“%s” may be cut and has no tooltip",
-              gtk_inscription_get_text (GTK_INSCRIPTION (widget)));
+  const char *text = GTK_IS_INSCRIPTION (widget)
+                         ? gtk_inscription_get_text (GTK_INSCRIPTION (widget))
+                     : LNS_IS_TEXT_CELL (widget) ? lns_text_cell_get (LNS_TEXT_CELL (widget))
+                                                 : NULL;
+  if (text != NULL && !has_tooltip (widget))
+    LNS_FAIL ("“%s” may be cut and has no tooltip", text);
   /* The buttons of a window's frame, and of its search, are the toolkit's. */
   if (GTK_IS_BUTTON (widget) && !has_text (widget) && gtk_widget_get_opacity (widget) > 0 &&
       gtk_widget_get_ancestor (widget, GTK_TYPE_WINDOW_CONTROLS) == NULL &&

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "ui/model/column-view.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/text-size.h"
 #include "ui/table/result-view.h"
 
@@ -22,8 +23,11 @@ says (GtkWidget *widget, const char *text)
 {
   if (!gtk_widget_get_mapped (widget))
     return false;
-  if (GTK_IS_INSCRIPTION (widget))
-    return strstr (gtk_inscription_get_text (GTK_INSCRIPTION (widget)), text) != NULL;
+  if (LNS_IS_TEXT_CELL (widget))
+    {
+      const char *said = lns_text_cell_get (LNS_TEXT_CELL (widget));
+      return said != NULL && strstr (said, text) != NULL;
+    }
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
        child = gtk_widget_get_next_sibling (child))
     if (says (child, text))
@@ -69,12 +73,12 @@ results_fill_the_rows_that_are_there (void)
   lns_result_view_set (view, result_of ('a', 1000));
   LNS_CHECK (n_listed (results) < 100);
   WAIT_FOR (n_listed (results) == 1000 && says (results, "a 3"));
-  GtkWidget *cell = find_widget (results, GTK_TYPE_INSCRIPTION);
+  GtkWidget *cell = find_widget (results, LNS_TYPE_TEXT_CELL);
   GtkColumnView *columns = GTK_COLUMN_VIEW (find_widget (results, GTK_TYPE_COLUMN_VIEW));
   lns_column_view_sort_next (columns);
   lns_column_view_sort_next (columns); /* by number: from the last row of the result on */
   LNS_CHECK (says (results, "a 999") && !says (results, "a 3"));
-  LNS_CHECK (find_widget (results, GTK_TYPE_INSCRIPTION) == cell);
+  LNS_CHECK (find_widget (results, LNS_TYPE_TEXT_CELL) == cell);
 
   /* It does not free them in one frame, either; those that are no more say nothing, and lead nowhere. */
   lns_result_view_set (view, result_of ('b', 4));
@@ -83,8 +87,8 @@ results_fill_the_rows_that_are_there (void)
   g_signal_emit_by_name (columns, "activate", 4);
   WAIT_FOR (n_listed (results) == 4);
   LNS_CHECK (says (results, "b 3") && !says (results, "a "));
-  LNS_CHECK (find_widget (results, GTK_TYPE_INSCRIPTION) == cell);
-  LNS_CHECK_STR (gtk_inscription_get_text (GTK_INSCRIPTION (cell)), "b 3");
+  LNS_CHECK (find_widget (results, LNS_TYPE_TEXT_CELL) == cell);
+  LNS_CHECK_STR (lns_text_cell_get (LNS_TEXT_CELL (cell)), "b 3");
   lns_result_view_go_to (view, 0); /* which stands last */
   LNS_CHECK_INT (gtk_single_selection_get_selected (
                      GTK_SINGLE_SELECTION (gtk_column_view_get_model (columns))),
@@ -159,9 +163,8 @@ find_text (GtkWidget *widget, GType type, const char *text)
 {
   if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
     {
-      const char *said = GTK_IS_LABEL (widget)
-                             ? gtk_label_get_text (GTK_LABEL (widget))
-                             : gtk_inscription_get_text (GTK_INSCRIPTION (widget));
+      const char *said = GTK_IS_LABEL (widget) ? gtk_label_get_text (GTK_LABEL (widget))
+                                               : lns_text_cell_get (LNS_TEXT_CELL (widget));
       return said != NULL && strcmp (said, text) == 0 ? widget : NULL;
     }
   GtkWidget *found = NULL;
@@ -207,9 +210,9 @@ numbers_go_from_left_to_right (void)
   lns_result_view_set (LNS_RESULT_VIEW (results), result);
   for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
     {
-      WAIT_FOR (find_text (results, GTK_TYPE_INSCRIPTION, texts[i][1]) != NULL &&
-                gtk_widget_get_width (find_text (results, GTK_TYPE_INSCRIPTION, texts[i][1])) > 0);
-      GtkWidget *cell = find_text (results, GTK_TYPE_INSCRIPTION, texts[i][1]),
+      WAIT_FOR (find_text (results, LNS_TYPE_TEXT_CELL, texts[i][1]) != NULL &&
+                gtk_widget_get_width (find_text (results, LNS_TYPE_TEXT_CELL, texts[i][1])) > 0);
+      GtkWidget *cell = find_text (results, LNS_TYPE_TEXT_CELL, texts[i][1]),
                 *title = find_text (results, GTK_TYPE_LABEL, texts[i][0]);
       g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (cell, texts[i][1]);
       graphene_point_t right;
@@ -218,7 +221,7 @@ numbers_go_from_left_to_right (void)
       pango_layout_index_to_pos (layout, 0, &first);
       pango_layout_index_to_pos (layout, (int)strlen (texts[i][1]) - 1, &last);
       LNS_CHECK (first.x < last.x);
-      LNS_CHECK (gtk_inscription_get_xalign (GTK_INSCRIPTION (cell)) == 1);
+      LNS_CHECK (lns_text_cell_is_at_right (LNS_TEXT_CELL (cell)));
       LNS_CHECK (gtk_widget_compute_point (
           cell, results, &GRAPHENE_POINT_INIT ((float)gtk_widget_get_width (cell), 0), &right));
       LNS_CHECK (fabs (right_of_text (title, results) - (double)right.x) <= 2);

@@ -14,6 +14,7 @@
 #include "ui/shell/application.h"
 #include "ui/events/event-cell.h"
 #include "ui/events/events-table-private.h"
+#include "ui/model/text-cell.h"
 #include "ui/shell/report-page.h"
 #include "ui/shell/window.h"
 
@@ -118,10 +119,9 @@ says (GtkWidget *widget, const char *text)
 {
   if (!gtk_widget_get_mapped (widget))
     return false;
-  const char *said = GTK_IS_LABEL (widget) ? gtk_label_get_text (GTK_LABEL (widget))
-                     : GTK_IS_INSCRIPTION (widget)
-                         ? gtk_inscription_get_text (GTK_INSCRIPTION (widget))
-                         : NULL;
+  const char *said = GTK_IS_LABEL (widget)       ? gtk_label_get_text (GTK_LABEL (widget))
+                     : LNS_IS_TEXT_CELL (widget) ? lns_text_cell_get (LNS_TEXT_CELL (widget))
+                                                 : NULL;
   if (said != NULL && strstr (said, text) != NULL)
     return true;
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
@@ -158,7 +158,7 @@ first_text (LnsEventColumn column)
   g_hash_table_iter_init (&iter, table->event_columns->cells);
   while (g_hash_table_iter_next (&iter, &item, &of))
     if (gtk_list_item_get_position (item) == 0 && of == GUINT_TO_POINTER (column))
-      return gtk_inscription_get_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)));
+      return lns_text_cell_get (LNS_TEXT_CELL (gtk_list_item_get_child (item)));
   return NULL;
 }
 
@@ -180,8 +180,7 @@ check_cells (void)
       LNS_CHECK (gtk_list_item_get_position (item) < n);
       LNS_CHECK (lns_events_model_get_row (place, &set, &row));
       g_autofree char *text = lns_event_cell_text (set, row, GPOINTER_TO_UINT (column));
-      LNS_CHECK_STR (gtk_inscription_get_text (GTK_INSCRIPTION (gtk_list_item_get_child (item))),
-                     text);
+      LNS_CHECK_STR (lns_text_cell_get (LNS_TEXT_CELL (gtk_list_item_get_child (item))), text);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "ui/details/details-report.h"
 #include "ui/details/span-beside.h"
 #include "ui/details/span-box.h"
+#include "ui/model/after-frame.h"
 #include "ui/model/answer.h"
 #include "ui/model/critical.h"
 #include "ui/model/display-text.h"
@@ -40,6 +41,7 @@ struct _LnsDetailsPane
   LnsAnswer *answer;     /* owned; of `view` */
   LnsCritical *critical; /* owned; of `view` */
   int slack_line;        /* of `grid`: behind all that is known at once */
+  LnsAfterFrame showing;
 
   GtkWidget *report_box; /* while nothing is selected */
   GtkGrid *report_grid;
@@ -64,7 +66,7 @@ cut_lines (GtkGrid *grid, int line)
     gtk_grid_remove_row (grid, line);
 }
 
-/* Writes LINE, in place if it exists, so that nothing flickers while time is being selected. Returns its text's label. */
+/* Writes LINE, in place if it exists: new labels take longer than a frame. Returns its text's label. */
 static GtkLabel *
 set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
 {
@@ -133,6 +135,8 @@ set_link_line (
   g_autofree char *markup =
       g_strdup_printf ("<a href=\"%d\" title=\"%s\">%s</a>", kind, _ ("Go to the Other End"), text);
   gtk_label_set_markup (label, markup);
+  g_signal_handlers_disconnect_by_func (label, follow_link_cb,
+                                        self); /* the line may be used again */
   g_signal_connect_object (label, "activate-link", G_CALLBACK (follow_link_cb), self, 0);
 }
 
@@ -199,7 +203,6 @@ update_event (LnsDetailsPane *self)
   g_clear_pointer (&self->fields, g_array_unref);
   gtk_widget_set_visible (self->event_box, id.lane != LNS_ID_NONE);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "details.copy", id.lane != LNS_ID_NONE);
-  cut_lines (self->grid, 0);
   if (id.lane == LNS_ID_NONE)
     return;
   const LnsLaneKind kind = lns_report_lanes (report, NULL)[id.lane].kind;
@@ -312,6 +315,14 @@ show_report (LnsDetailsPane *self)
     }
 }
 
+/* What the event that is about to be shown has to spare, it says itself. */
+static void
+slack_cb (LnsCritical *critical, LnsDetailsPane *self)
+{
+  if (self->showing.tick == 0)
+    show_slack (self);
+}
+
 /* Shows what is to be done about the program, once that is known. */
 static void
 answer_changed_cb (LnsAnswer *answer, LnsDetailsPane *self)
@@ -328,10 +339,18 @@ answer_changed_cb (LnsAnswer *answer, LnsDetailsPane *self)
 /* --- Life ---------------------------------------------------------------------------------- */
 
 static void
-event_selected_cb (LnsView *view, gboolean reveal, LnsDetailsPane *self)
+show_event (GtkWidget *widget)
 {
+  LnsDetailsPane *self = LNS_DETAILS_PANE (widget);
+
   update_event (self);
   update_state (self);
+}
+
+static void
+event_selected_cb (LnsView *view, gboolean reveal, LnsDetailsPane *self)
+{
+  lns_after_frame (&self->showing, GTK_WIDGET (self), show_event);
 }
 
 static void
@@ -374,11 +393,10 @@ lns_details_pane_new (LnsView *view)
   self->answer = lns_answer_of (view);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (answer_changed_cb), self, 0);
   self->critical = lns_critical_of (view);
-  g_signal_connect_object (self->critical, "slack", G_CALLBACK (show_slack), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->critical, "slack", G_CALLBACK (slack_cb), self, 0);
   answer_changed_cb (self->answer, self);
   show_report (self);
-  event_selected_cb (view, FALSE, self);
+  show_event (GTK_WIDGET (self));
   return GTK_WIDGET (self);
 }
 

@@ -45,7 +45,7 @@ fill_cell (GtkListItem *item, LnsEventColumn column)
 
   if (lns_events_model_get_row (gtk_list_item_get_item (item), &set, &row))
     text = lns_event_cell_text (set, row, column);
-  lns_text_cell_set (gtk_list_item_get_child (item), text != NULL ? text : "…");
+  lns_text_cell_set (LNS_TEXT_CELL (gtk_list_item_get_child (item)), text != NULL ? text : "…");
 }
 
 static void

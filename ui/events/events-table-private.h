@@ -15,6 +15,7 @@
 #include "ui/events/events-save.h"
 #include "ui/events/events-table.h"
 #include "ui/events/events-total.h"
+#include "ui/model/after-frame.h"
 #include "ui/model/place-selection.h"
 #include "ui/model/scope.h"
 
@@ -44,8 +45,9 @@ struct _LnsEventsTable
   LnsEventsModel *model;
   LnsEventsColumns *event_columns; /* owned */
   LnsPlaceSelection *selection;
-  gboolean following; /* the program sets the selection: the view must not be told */
-  uint32_t wanted;    /* position to scroll to after the next layout, or UINT32_MAX */
+  gboolean following;    /* the program sets the selection: the view must not be told */
+  LnsAfterFrame telling; /* the view, of the event that is selected here */
+  uint32_t wanted;       /* position to scroll to after the next layout, or UINT32_MAX */
   int wait_frames;
   gboolean refocus;                      /* gives the focus to that row, too */
   gboolean follows_later, scrolls_later; /* once the list knows of all rows                 */

@@ -17,6 +17,7 @@
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/tooltip.h"
 
 /* So many rows stay while those of another time are loaded, and are loaded without being asked for. */
@@ -291,18 +292,17 @@ items_changed_cb (
     follow (self, self->scrolls_later);
 }
 
+/* Has the view select the event that is selected here. */
 static void
-selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEventsTable *self)
+tell_view (GtkWidget *widget)
 {
-  g_autoptr (GtkBitset) selected = gtk_selection_model_get_selection (selection);
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  g_autoptr (GtkBitset) selected =
+      gtk_selection_model_get_selection (GTK_SELECTION_MODEL (self->selection));
   LnsEventSet *set;
   uint32_t row;
 
-  update_total (self);
-  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.only-name",
-                                 !gtk_bitset_is_empty (selected));
-  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.zoom", !gtk_bitset_is_empty (selected));
-  if (self->following || gtk_bitset_get_size (selected) != 1)
+  if (gtk_bitset_get_size (selected) != 1)
     return;
   g_autoptr (LnsPlace) item =
       g_list_model_get_item (G_LIST_MODEL (self->model), gtk_bitset_get_minimum (selected));
@@ -317,6 +317,19 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
     lns_view_select_event (self->view, id);
   else
     lns_view_reveal_event (self->view, id);
+}
+
+static void
+selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEventsTable *self)
+{
+  g_autoptr (GtkBitset) selected = gtk_selection_model_get_selection (selection);
+
+  update_total (self);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.only-name",
+                                 !gtk_bitset_is_empty (selected));
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.zoom", !gtk_bitset_is_empty (selected));
+  if (!self->following && gtk_bitset_get_size (selected) == 1)
+    lns_after_frame (&self->telling, GTK_WIDGET (self), tell_view);
 }
 
 /* --- By name ------------------------------------------------------------------------------- */
@@ -769,7 +782,7 @@ row_menu_cb (GtkGestureClick *gesture, int n_presses, double x, double y, LnsEve
   graphene_point_t point;
   guint position;
 
-  while (cell != NULL && cell != columns && !GTK_IS_INSCRIPTION (cell))
+  while (cell != NULL && cell != columns && !LNS_IS_TEXT_CELL (cell))
     cell = gtk_widget_get_parent (cell);
   if (cell == NULL || !lns_events_columns_position (self->event_columns, cell, &position) ||
       !gtk_widget_compute_point (columns, GTK_WIDGET (self),

@@ -131,7 +131,7 @@ fill_name (GtkWidget *cell, const LnsFunctionRow *row, const char *text)
                             is_expanded ? "pan-down-symbolic" : "pan-end-symbolic");
   gtk_accessible_update_state (GTK_ACCESSIBLE (arrow), GTK_ACCESSIBLE_STATE_EXPANDED, is_expanded,
                                -1);
-  gtk_inscription_set_text (GTK_INSCRIPTION (gtk_widget_get_next_sibling (arrow)), text);
+  lns_text_cell_set (LNS_TEXT_CELL (gtk_widget_get_next_sibling (arrow)), text);
 }
 
 static void
@@ -152,7 +152,7 @@ fill_cell (LnsFunctionTable *self, GtkListItem *item, LnsFunctionColumn column)
       lns_share_cell_set (LNS_SHARE_CELL (cell), (double)n / (double)MAX (n_all, 1), text);
     }
   else
-    gtk_inscription_set_text (GTK_INSCRIPTION (cell), text);
+    lns_text_cell_set (LNS_TEXT_CELL (cell), text);
 }
 
 static gboolean
@@ -205,24 +205,11 @@ menu_cb (GtkGestureClick *gesture, int n_presses, double x, double y, GtkListIte
 }
 
 static GtkWidget *
-text_new (gboolean is_number)
-{
-  GtkWidget *text = gtk_inscription_new (NULL);
-
-  gtk_inscription_set_text_overflow (GTK_INSCRIPTION (text),
-                                     GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END);
-  gtk_inscription_set_xalign (GTK_INSCRIPTION (text), is_number ? 1 : lns_text_start (text));
-  if (is_number)
-    lns_text_set_numeric (text);
-  return text;
-}
-
-static GtkWidget *
 name_cell_new (GtkListItem *item)
 {
   GtkWidget *cell = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
   GtkWidget *arrow = gtk_button_new ();
-  GtkWidget *text = text_new (FALSE);
+  GtkWidget *text = lns_text_cell_new (FALSE, MIN_CHARS);
 
   gtk_widget_add_css_class (arrow, "flat");
   gtk_widget_add_css_class (arrow, "timeline-expander");
@@ -231,7 +218,7 @@ name_cell_new (GtkListItem *item)
   gtk_accessible_update_property (GTK_ACCESSIBLE (arrow), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Fold or unfold"), -1);
   g_signal_connect (arrow, "clicked", G_CALLBACK (arrow_cb), item);
-  gtk_inscription_set_min_chars (GTK_INSCRIPTION (text), MIN_CHARS);
+  gtk_widget_set_has_tooltip (text, FALSE); /* the whole cell has one */
   gtk_widget_set_hexpand (text, TRUE);
   gtk_box_append (GTK_BOX (cell), arrow);
   gtk_box_append (GTK_BOX (cell), text);
@@ -245,7 +232,7 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsFunctionTable
   GtkGesture *click = gtk_gesture_click_new ();
   GtkWidget *cell = column == LNS_FUNCTION_COLUMN_NAME ? name_cell_new (item)
                     : columns[column].is_share         ? lns_share_cell_new ()
-                                                       : text_new (columns[column].is_number);
+                                               : lns_text_cell_new (columns[column].is_number, 0);
 
   g_object_set_data (G_OBJECT (cell), table_key, self);
   gtk_widget_set_has_tooltip (cell, TRUE);

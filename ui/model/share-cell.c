@@ -17,7 +17,7 @@ struct _LnsShareCell
 {
   GtkWidget parent_instance;
 
-  GtkWidget *text; /* a child: GtkInscription */
+  GtkWidget *text; /* a child: LnsTextCell */
   double share;
 };
 
@@ -26,7 +26,7 @@ G_DEFINE_FINAL_TYPE (LnsShareCell, lns_share_cell, GTK_TYPE_WIDGET)
 void
 lns_share_cell_set (LnsShareCell *self, double share, const char *text)
 {
-  gtk_inscription_set_text (GTK_INSCRIPTION (self->text), text);
+  lns_text_cell_set (LNS_TEXT_CELL (self->text), text);
   if (self->share == share)
     return;
   self->share = share;
@@ -76,8 +76,6 @@ lns_share_cell_class_init (LnsShareCellClass *klass)
 static void
 lns_share_cell_init (LnsShareCell *self)
 {
-  self->text = gtk_inscription_new (NULL);
-  gtk_inscription_set_xalign (GTK_INSCRIPTION (self->text), 1);
-  lns_text_set_numeric (self->text);
+  self->text = lns_text_cell_new (TRUE, 0);
   gtk_widget_set_parent (self->text, GTK_WIDGET (self));
 }

@@ -133,7 +133,7 @@ text_cell_new (LnsResultView *self, int column, gboolean is_text)
   GtkWidget *cell = lns_text_cell_new (!is_text, least_chars (self, column));
 
   if (is_text)
-    gtk_inscription_set_nat_chars (GTK_INSCRIPTION (cell), self->widths[column]);
+    lns_text_cell_set_natural_chars (LNS_TEXT_CELL (cell), self->widths[column]);
   return cell;
 }
 
@@ -173,7 +173,7 @@ fill_cell (LnsResultView *self, GtkListItem *item, unsigned column)
       lns_share_cell_set (LNS_SHARE_CELL (widget), CLAMP (share, 0, 1), text);
       return;
     }
-  lns_text_cell_set (widget, text);
+  lns_text_cell_set (LNS_TEXT_CELL (widget), text);
 }
 
 static void
