@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Measures lanescope diff on real programs beside others that want the CPUs: pairs of runs of one program, which must not give alarms
-(at most 1 in 100), and pairs in which one range does more work, which should be found and named.
+(at most 1 in 100), and pairs in which one range does more work, which should be found and named. Then the same of folders of GROUP runs a side.
 ./run bench diff [RUNS [PLANTED [RIVALS [FOLDER]]]]
 
 Each program runs RUNS times, and all pairs of these runs are compared; then PLANTED times with each change, which is compared with the
@@ -26,6 +26,8 @@ import tap
 
 os.environ.pop("LANESCOPE_SAMPLE", None)  # when threads had no CPU is what this is about
 STEPS = 40
+GROUP = 5
+GROUPS = 40  # pairs of folders, drawn anew from the runs that there are
 LOOP = os.path.join(tap.BUILD, "tests", "bench", "diff-loop")
 WITH_DOUBLE = os.path.join(tap.SOURCE, "tests", "double", "with")
 FUNCTIONS = """
@@ -101,11 +103,31 @@ def record(folder, program, change, number, rivals):
 
 def diff(pair):
     # Its steps are a small part of the run, which nobody would take for steps unasked.
-    switches = ["--steps=step 0"] if os.path.basename(pair[0]).startswith("cuda") else []
+    switches = ["--steps=step 0"] if "/cuda-" in pair[0] else []
     run = subprocess.run([tap.LANESCOPE, "diff", "--format=json", *switches, *pair], capture_output=True, text=True)
     if run.returncode != 0:
         sys.exit(f"bench diff: {' '.join(pair)}: {run.stderr}")
     return json.loads(run.stdout)
+
+
+def group_pairs(folder, a, b):
+    """GROUPS pairs of folders with GROUP runs each, drawn from A and, without those, from B."""
+    made = tempfile.mkdtemp(dir=folder, prefix=os.path.basename(a[0]).split("-")[0] + "-groups-")
+    for number in range(GROUPS):
+        first = random.sample(a, GROUP)
+        for side, paths in (("a", first), ("b", random.sample([path for path in b if path not in first], GROUP))):
+            os.makedirs(os.path.join(made, str(number), side))
+            for path in paths:
+                os.symlink(path, os.path.join(made, str(number), side, os.path.basename(path)))
+        yield os.path.join(made, str(number), "a"), os.path.join(made, str(number), "b")
+
+
+def names(answer, change):
+    return any(c["name"] == change.split("=")[0] and c["change_ns"] > 0 for c in answer["changes"])
+
+
+def names_another(answer, change):
+    return any(c["name"] not in (change.split("=")[0], *AROUND) or c["change_ns"] < 0 for c in answer["changes"])
 
 
 def is_alarm(answer):
@@ -131,13 +153,22 @@ def main():
             unknown = sum(answer["steps"]["p"] is None for answer in answers)
             print(f"{program}: {len(alarms)} alarms in {len(pairs)} pairs, {unknown} of them not known", flush=True)
             figures[program] = {"pairs": len(pairs), "alarms": len(alarms), "not_known": unknown}
+            if runs >= 2 * GROUP:
+                answers = list(pool.map(diff, group_pairs(folder, same, same)))
+                alarms = sum(map(is_alarm, answers))
+                print(f"{program}: {alarms} alarms in {len(answers)} pairs of {GROUP} runs each", flush=True)
+                figures[program].update(groups=len(answers), group_alarms=alarms)
             for change in changes:
                 other = [record(folder, program, change, number, rivals) for number in range(planted)]
                 answers = list(pool.map(diff, itertools.product(same[:planted], other)))
-                named = sum(any(c["name"] == change.split("=")[0] and c["change_ns"] > 0 for c in answer["changes"]) for answer in answers)
-                wrong = sum(any(c["name"] not in (change.split("=")[0], *AROUND) or c["change_ns"] < 0 for c in answer["changes"]) for answer in answers)
+                named, wrong = (sum(of(answer, change) for answer in answers) for of in (names, names_another))
                 print(f"{program}: {change}: found and named in {named} of {len(answers)}, and another one in {wrong}", flush=True)
                 figures[program][change] = {"pairs": len(answers), "named": named, "another": wrong}
+                if min(runs, planted) >= GROUP:
+                    answers = list(pool.map(diff, group_pairs(folder, same, other)))
+                    named, wrong = (sum(of(answer, change) for answer in answers) for of in (names, names_another))
+                    print(f"{program}: {change}: of {GROUP} runs each, in {named} of {len(answers)}, and another one in {wrong}", flush=True)
+                    figures[program][change].update(groups=len(answers), named_in_groups=named, another_in_groups=wrong)
     print(json.dumps(figures))
     alarms, pairs = (sum(figure[key] for figure in figures.values()) for key in ("alarms", "pairs"))
     return 0 if alarms * 100 <= pairs else f"bench diff: {alarms} alarms in {pairs} pairs"

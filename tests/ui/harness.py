@@ -481,6 +481,28 @@ class App:
         run("xdotool", "mousemove", str(x0), str(y0), *down, "mousedown", str(button), *moves,
             "mouseup", str(button), *up)
 
+    def drop(self, *paths):
+        """Drags files from another program's window into the middle of this one."""
+        source = subprocess.Popen([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "drag_source.py"), *paths],
+                                  stdout=subprocess.PIPE, env=dict(self.env, G_DEBUG=""))
+        try:
+            source.stdout.readline()
+            x, y = self.origin(run("xdotool", "search", "--sync", "--onlyvisible", "--name", "^Dragged Files$").split()[0])
+            left, top, width, height = self.geometry()
+            self.move(x + 30, y + 30)
+            run("xdotool", "mousedown", "1")
+            # Programs speak of a drag with one another at each step of it.
+            for step in range(1, 9):
+                time.sleep(0.1)
+                self.move(x + 30 + (left + width // 2 - x - 30) * step // 8, y + 30 + (top + height // 2 - y - 30) * step // 8)
+            time.sleep(0.3)
+            run("xdotool", "mouseup", "1")
+            time.sleep(0.3)
+        finally:
+            source.terminate()
+            source.wait()
+            source.stdout.close()
+
     def screenshot(self, path=None, window=None):
         """Saves the window's pixels as PNG; returns the path."""
         path = path or os.path.join(os.environ[SESSION], f"shot-{time.monotonic_ns()}.png")

@@ -272,6 +272,14 @@ def look(asked):
                 app.key("Escape")
                 app.wait(lambda: len(app.windows()) == 1, what="one window")
                 app.focus()
+        if len(reports) > 1 and (wanted is None or "dropped" in wanted):
+            app.drop(*reports)
+            app.wait(lambda: len(app.windows()) == 2, what="the question")
+            keep(app, "dropped")
+            app.focus(app.windows()[1])
+            app.key("Escape")
+            app.wait(lambda: len(app.windows()) == 1, what="one window")
+            app.focus()
         if len(reports) > 1 and (wanted is None or "compare" in wanted):
             app.activate("win.compare-with-uri", f"'file://{reports[1]}'")
             app.wait(lambda: app.actions()["swap-reports"][0], what="the other report")

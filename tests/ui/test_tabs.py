@@ -235,5 +235,27 @@ def test_a_growing_report_is_dropped_from_its_window():
         writer.communicate()
 
 
+def answer(app, key):
+    """Answers the question that the viewer asks."""
+    app.wait(lambda: len(app.windows()) == 2, what="the question")
+    app.focus(app.windows()[1])
+    app.key(key)
+    app.wait(lambda: len(app.windows()) == 1, what="the end of the question")
+
+
+def test_reports_that_are_dropped():
+    """Several ask how; one is a tab at once."""
+    a, b, c = reports("a.rep", "b.rep", "c.rep")
+    with Tabs(a) as tabs:
+        tabs.app.drop(b, c)
+        answer(tabs.app, "Escape")
+        assert tabs.names_of("a.rep") == []
+        tabs.app.drop(b)
+        tabs.are("a.rep", "b.rep*")
+        tabs.app.drop(c, a)
+        answer(tabs.app, "alt+s")
+        tabs.app.wait(lambda: "c.rep" in " ".join(tabs.names_of("a.rep") + tabs.names_of("c.rep")), what="a tab of each")
+
+
 harness.main(globals(), gate=(test_reports_are_tabs_of_one_window, test_actions_act_on_the_tab_that_is_selected, test_tabs_close,
                               test_a_tab_moves_to_a_window_of_its_own))
