@@ -59,11 +59,12 @@ typedef struct
 typedef struct
 {
   double noise,
-      memory;     /* of each range for itself, and how much of it a step has of the one before */
-  double pace;    /* the same of all ranges together                                       */
-  double bursts;  /* how often some steps in a row take up to half longer                  */
-  double drift;   /* over the run, at most, up or down                                     */
-  double between; /* how much faster one run is than the other, as a standard deviation    */
+      memory;       /* of each range for itself, and how much of it a step has of the one before */
+  double pace;      /* the same of all ranges together                                       */
+  double bursts;    /* how often some steps in a row take up to half longer                  */
+  double drift;     /* over the run, at most, up or down                                     */
+  double between;   /* how much faster one run is than the other, as a standard deviation    */
+  double placement; /* the same of each range for itself, by where its memory lies for instance */
   unsigned n_warm_up;
   unsigned unseen_percent; /* of the run, for which the program had no CPU, and nobody saw when  */
 } Machine;
@@ -201,7 +202,11 @@ write_run (
                level = 1 + machine->between * draw_normal (),
                fresh = sqrt (1 - machine->memory * machine->memory);
   unsigned n_burst = 0;
+  double places[MOST_RANGES];
   Run run;
+
+  for (unsigned i = 0; i < program->n; i++)
+    places[i] = 1 + (machine->placement > 0 ? machine->placement * draw_normal () : 0);
 
   begin (&run, path, program);
   if (machine->unseen_percent > 0)
@@ -257,7 +262,7 @@ write_run (
           kernel_noise[i] = machine->memory * kernel_noise[i] + fresh * draw_normal ();
           names[depth] = range->name;
           open[depth++] = run.now_ns += 500;
-          run.now_ns += range->own_ns * slow * (1 + machine->noise * noise[i]) *
+          run.now_ns += range->own_ns * slow * places[i] * (1 + machine->noise * noise[i]) *
                         (plant->slower == (int)i ? plant->times : 1);
           if (range->kernel_ns <= 0)
             continue;
@@ -603,6 +608,82 @@ test_most_of_several_runs_decide (void)
     clear (&pairs[i]);
 }
 
+#define GROUP 5
+
+/* What is told of GROUP runs of PROGRAM, and as many with PLANT, on MACHINE. The comparison is of the first runs, whose reports stay open. */
+static Pair
+compare_groups (const Program *program, const Plant *plant, const Machine *machine)
+{
+  const Plant *const plants[] = { &nothing, plant };
+  const size_t n[] = { 40, 40 };
+  LnsVotes votes = { 0 };
+  Pair first = { 0 };
+
+  for (unsigned i = 0; i < GROUP; i++)
+    {
+      Pair pair = compare (program, plants, machine, n);
+      lns_votes_add (&votes, pair.comparison, (const bool[]){ true, true });
+      if (i == 0)
+        first = pair;
+      else
+        clear (&pair);
+    }
+  lns_votes_apply (&votes, first.comparison, false);
+  lns_votes_clear (&votes);
+  return first;
+}
+
+/* Runs of one program lie apart, as those of what is bound by memory do on a quiet machine: each pair tells a change, folders of runs do not; and
+ * a change that is larger than that is found. */
+static void
+compare_runs_that_differ (unsigned n_groups, unsigned most_alarms, unsigned least_found)
+{
+  const Machine machine = { .noise = 0.003, .between = 0.01, .placement = 0.02, .n_warm_up = 2 };
+  unsigned n_alarms[2] = { 0 }, n_found = 0;
+
+  seed = lns_tap_seed () * 107;
+  for (unsigned i = 0; i < n_groups; i++)
+    {
+      const Program program = draw_program (false);
+      const size_t n[] = { 40, 40 };
+      Plant plant = nothing;
+      Pair pair = compare (&program, (const Plant *const[]){ &nothing, &nothing }, &machine, n),
+           same = compare_groups (&program, &nothing, &machine);
+      plant.slower = (int)draw (program.n);
+      plant.times = 1.15;
+      Pair slower = compare_groups (&program, &plant, &machine);
+      n_alarms[0] += is_alarm (pair.comparison);
+      n_alarms[1] += is_alarm (same.comparison);
+      if (is_alarm (same.comparison) && getenv ("LNS_TEST_VERBOSE") != NULL)
+        {
+          fprintf (stderr, "%s p %g\n", same.comparison->verdict, same.comparison->found.p);
+          lns_comparison_write_text (same.comparison, 5, stderr);
+        }
+      const LnsChange *change = change_of (slower.comparison, program.ranges[plant.slower].name);
+      n_found += change != NULL && change->type == LNS_CHANGE_SLOWER;
+      clear (&pair);
+      clear (&same);
+      clear (&slower);
+    }
+  fprintf (stderr, "# of %u: %u alarms of pairs, %u of groups; %u times 15 %% found and named\n",
+           n_groups, n_alarms[0], n_alarms[1], n_found);
+  LNS_CHECK (n_alarms[0] > n_groups / 2);
+  LNS_CHECK (n_alarms[1] <= most_alarms);
+  LNS_CHECK (n_found >= least_found);
+}
+
+static void
+test_folders_of_runs_that_differ (void)
+{
+  compare_runs_that_differ (20, 1, 15);
+}
+
+static void
+test_many_folders_of_runs_that_differ (void)
+{
+  compare_runs_that_differ (300, 3, 285);
+}
+
 int
 main (void)
 {
@@ -613,6 +694,8 @@ main (void)
   LNS_TEST (test_few_steps_are_not_known);
   LNS_TEST (test_times_without_a_cpu_that_nobody_saw_are_not_compared);
   LNS_TEST (test_most_of_several_runs_decide);
+  LNS_TEST (test_folders_of_runs_that_differ);
+  LNS_TEST_LONG (test_many_folders_of_runs_that_differ);
   LNS_TEST_LONG (test_a_thousand_pairs_give_no_alarm);
   LNS_TEST_LONG (test_two_percent_are_found_often);
   return lns_tap_done ();

@@ -197,19 +197,10 @@ add_self (Comparer *comparer, size_t around)
   for (int side = 0; side < 2; side++)
     {
       const LnsStepTimes *times = comparer->runs[side].times;
-      const double *all = is_step ? times->ns : whole.ns[side];
-      own[side] = lns_calloc (times->n, sizeof (double));
-      memcpy (own[side], all, times->n * sizeof (double));
-      for (size_t i = 0; i < times->parts.n; i++)
-        {
-          const LnsStepPart *part = &times->parts.items[i];
-          if (is_step ? part->parent != 0 || !part->is_on_thread
-                      : part->parent == 0 || part->parent != whole.part[side])
-            continue;
-          has_parts = true;
-          for (size_t step = 0; step < times->n; step++)
-            own[side][step] = fmax (0, own[side][step] - part->ns[step]);
-        }
+      if (!is_step && whole.part[side] == 0)
+        own[side] = lns_memdup (whole.ns[side], times->n * sizeof (double));
+      else
+        own[side] = _lns_step_own (times, is_step ? 0 : whole.part[side], &has_parts);
     }
   if (!has_parts && !is_step)
     {

@@ -5,6 +5,8 @@
 
 #include "src/analysis/compare/parts.h"
 
+#include <math.h>
+
 #include "src/base/memory.h"
 #include "src/base/search.h"
 
@@ -65,4 +67,22 @@ _lns_step_at (const LnsStepTimes *times, int64_t time_ns, size_t near)
       return i;
   const size_t at = LNS_LOWER_BOUND (times->n, i, times->spans[i].end_ns <= time_ns);
   return at < times->n && time_ns >= times->spans[at].start_ns ? at : SIZE_MAX;
+}
+
+double *
+_lns_step_own (const LnsStepTimes *times, size_t part, bool *ret_has_parts)
+{
+  const double *all = part == 0 ? times->ns : times->parts.items[part - 1].ns;
+  double *own = lns_memdup (all, times->n * sizeof (double));
+
+  for (size_t i = 0; i < times->parts.n; i++)
+    {
+      const LnsStepPart *inner = &times->parts.items[i];
+      if (inner->parent != part || (part == 0 && !inner->is_on_thread))
+        continue;
+      *ret_has_parts = true;
+      for (size_t step = 0; step < times->n; step++)
+        own[step] = fmax (0, own[step] - inner->ns[step]);
+    }
+  return own;
 }

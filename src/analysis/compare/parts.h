@@ -93,5 +93,9 @@ LnsStepPart *_lns_step_part (LnsStepTimes *times, uint64_t key, bool *ret_is_new
 /* Adds NS in step STEP to PART, of EVENT. */
 void _lns_step_part_add (LnsStepPart *part, size_t step, double ns, const LnsEvidence *event);
 
+/* By step, what of the time of a part (PART: 1 + index), or of the steps (0), is in none of its own parts on the thread of the steps; sets
+ * *RET_HAS_PARTS if it has some, and leaves it else. To be freed. O(parts × steps). */
+double *_lns_step_own (const LnsStepTimes *times, size_t part, bool *ret_has_parts);
+
 /* The step that TIME_NS is in, or SIZE_MAX. NEAR is one that it may be in. O(log steps), or O(1) if it is in that or the next. */
 size_t _lns_step_at (const LnsStepTimes *times, int64_t time_ns, size_t near);

@@ -62,10 +62,26 @@ compare_runs (const double *const values[2], const size_t n[2])
                   .reach = error * lns_student_limit (freedom) };
 }
 
-static double
-level_of (const LnsStepTimes *times, const LnsStepPart *part)
+/* The key of the level of PART (1 + index; 0: the step) or, IS_SELF, of what is in none of its own parts. */
+static uint64_t
+level_key (const LnsStepTimes *times, size_t part, bool is_self)
 {
-  return lns_quantile (part->ns, times->n, 0.5);
+  const uint64_t keys[] = { part == 0 ? 0 : times->parts.items[part - 1].key, is_self };
+  return lns_hash (keys, sizeof keys) | 1;
+}
+
+static void
+add_level (LnsVotesSide *side, uint64_t key, const double *ns, size_t n_steps)
+{
+  uint64_t at = lns_id_map_number (&side->level_of, key);
+
+  if (at == 0)
+    {
+      *lns_array_add (&side->levels) = (LnsVotesLevels){ 0 };
+      at = side->levels.n;
+      lns_id_map_set_number (&side->level_of, key, at);
+    }
+  *lns_array_add (&side->levels.items[at - 1].ns) = lns_quantile (ns, n_steps, 0.5);
 }
 
 static void
@@ -73,22 +89,20 @@ add_run (LnsVotesSide *side, const LnsStepTimes *times, double p50_ns)
 {
   *lns_array_add (&side->p50_ns) = p50_ns;
   *lns_array_add (&side->index_of) = side->n_added;
-  for (size_t i = 0; i < times->parts.n; i++)
+  for (size_t part = 0; part <= times->parts.n; part++)
     {
-      const LnsStepPart *part = &times->parts.items[i];
-      const uint64_t key = part->key | 1;
-      uint64_t at = lns_id_map_number (&side->level_of, key);
-      if (at == 0)
-        {
-          *lns_array_add (&side->levels) = (LnsVotesLevels){ 0 };
-          at = side->levels.n;
-          lns_id_map_set_number (&side->level_of, key, at);
-        }
-      *lns_array_add (&side->levels.items[at - 1].ns) = level_of (times, part);
+      bool ignored;
+      if (part > 0)
+        add_level (side, level_key (times, part, false), times->parts.items[part - 1].ns, times->n);
+      if (part > 0 && times->parts.items[part - 1].kind != LNS_PART_RANGE)
+        continue;
+      double *own = _lns_step_own (times, part, &ignored);
+      add_level (side, level_key (times, part, true), own, times->n);
+      free (own);
     }
 }
 
-/* What runs say of the part that CHANGE is of. Of what is in none of the parts of a range nothing is known. */
+/* What runs say of the part that CHANGE is of; nothing of one that not both have. */
 static Apart
 compare_part (const LnsVotes *votes, const LnsComparison *comparison, const LnsChange *change)
 {
@@ -96,14 +110,13 @@ compare_part (const LnsVotes *votes, const LnsComparison *comparison, const LnsC
   const double *values[2];
   size_t n[2];
 
-  if (change->is_self)
-    return (Apart){ .is_known = false };
   for (int side = 0; side < 2; side++)
     {
-      if (parts[side] == 0)
+      if (parts[side] == 0 && !change->is_step)
         return (Apart){ .is_known = false };
-      const LnsStepPart *part = &comparison->runs[side].times->parts.items[parts[side] - 1];
-      const uint64_t at = lns_id_map_number (&votes->sides[side].level_of, part->key | 1);
+      const uint64_t at = lns_id_map_number (
+          &votes->sides[side].level_of,
+          level_key (comparison->runs[side].times, parts[side], change->is_self));
       if (at == 0)
         return (Apart){ .is_known = false };
       values[side] = votes->sides[side].levels.items[at - 1].ns.items;
@@ -170,42 +183,57 @@ lns_votes_typical (const LnsVotes *votes, int side)
   return 0;
 }
 
-/* Whether CHANGE is still sure, beside all runs; its probability becomes theirs. */
+/* Whether CHANGE is still sure, beside all runs, one of N of which any may be so by chance; its probability becomes theirs. */
 static bool
-stays (const LnsVotes *votes, const LnsComparison *comparison, LnsChange *change)
+stays (const LnsVotes *votes, const LnsComparison *comparison, LnsChange *change, size_t n)
 {
   const Apart apart = compare_part (votes, comparison, change);
 
   if (2 * lns_id_map_number (&votes->changes, key_of (comparison, change)) <= votes->n)
     return false;
-  if (apart.is_known)
-    change->p = fmax (change->p, apart.p);
-  return !apart.is_known || (apart.p < LNS_SURE && (apart.change > 0) == (change->change_ns > 0));
+  if (!apart.is_known)
+    return true;
+  change->p = fmin (1, fmax (change->p, apart.p * (double)n));
+  return change->p < LNS_SURE && (apart.change > 0) == (change->change_ns > 0);
+}
+
+/* Sets whether the steps of COMPARISON are sure to have changed beside those of all runs. That is one question and which part changed the
+ * other: half of the chance to err is of each. */
+static void
+apply_to_steps (const LnsVotes *votes, LnsComparison *comparison)
+{
+  LnsChangesFound *found = &comparison->found;
+  const Apart steps = compare_steps (votes);
+
+  comparison->tells_runs = steps.is_known;
+  found->is_sure &= 2 * (comparison->change > 0 ? votes->n_slower : votes->n_faster) > votes->n;
+  if (!steps.is_known)
+    {
+      found->is_sure &= is_beyond (votes, comparison->change);
+      return;
+    }
+  found->p = fmin (1, fmax (found->p, 2 * steps.p));
+  found->is_sure &= found->p < LNS_SURE && (steps.change > 0) == (comparison->change > 0);
+  if (steps.a <= 0)
+    return;
+  comparison->low = fmin (comparison->low, comparison->change - steps.reach / steps.a);
+  comparison->high = fmax (comparison->high, comparison->change + steps.reach / steps.a);
 }
 
 void
 lns_votes_apply (const LnsVotes *votes, LnsComparison *comparison, bool in_language)
 {
   LnsChangesFound *found = &comparison->found;
-  const Apart steps = compare_steps (votes);
   size_t n = 0;
 
+  apply_to_steps (votes, comparison);
+  /* Where the steps changed, the question is which of what a pair tells is the reason; else, whether any part did. */
+  const size_t n_asked = found->is_sure ? found->changes.n : 2 * found->n_compared;
   for (size_t i = 0; i < found->changes.n; i++)
-    if (stays (votes, comparison, &found->changes.items[i]))
+    if (stays (votes, comparison, &found->changes.items[i], n_asked))
       found->changes.items[n++] = found->changes.items[i];
   found->changes.n = n;
-  found->is_sure &=
-      2 * (comparison->change > 0 ? votes->n_slower : votes->n_faster) > votes->n &&
-      (steps.is_known ? steps.p < LNS_SURE && (steps.change > 0) == (comparison->change > 0)
-                      : is_beyond (votes, comparison->change));
-  if (steps.is_known && steps.a > 0)
-    {
-      comparison->low = fmin (comparison->low, comparison->change - steps.reach / steps.a);
-      comparison->high = fmax (comparison->high, comparison->change + steps.reach / steps.a);
-      found->p = fmax (found->p, steps.p);
-    }
   found->has_suspect = false;
-  comparison->tells_runs = steps.is_known;
   for (int side = 0; side < 2; side++)
     comparison->n_runs[side] = votes->sides[side].p50_ns.n;
   _lns_comparison_write_sentences (comparison, in_language);

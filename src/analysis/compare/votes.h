@@ -19,7 +19,7 @@ typedef struct
 /* What is known of the runs of one side. */
 typedef struct
 {
-  LnsIdMap level_of; /* key of the part -> 1 + index of its levels                                */
+  LnsIdMap level_of; /* key of the part, or of its own time -> 1 + index of its levels            */
   LNS_ARRAY (LnsVotesLevels) levels;
   LNS_ARRAY (double) p50_ns;   /* of the steps of each run …                                   */
   LNS_ARRAY (size_t) index_of; /* … and which one of its side it is                            */
@@ -42,8 +42,9 @@ void lns_votes_add (LnsVotes *votes, const LnsComparison *comparison, const bool
 size_t lns_votes_typical (const LnsVotes *votes, int side);
 
 /* Has COMPARISON, of the typical runs, be sure only of what more than half of the comparisons are. With four runs or more it tells moreover only what
- * lies so far apart that runs of one program do in less than LNS_SURE of cases (Student's t with the variance of both sides together), its
- * probabilities are at least those, and the interval of its change is that of runs; with fewer, steps of all B must lie beyond those of all A. Its
+ * lies so far apart that runs of one program do in less than LNS_SURE of cases (Student's t with the variance of both sides together, corrected for
+ * how many parts may do so by Bonferroni's inequality), its probabilities are at least those, and the interval of its change is that of
+ * runs; with fewer, steps of all B must lie beyond those of all A. Its
  * sentences are written again. */
 void lns_votes_apply (const LnsVotes *votes, LnsComparison *comparison, bool in_language);
 
