@@ -9,6 +9,7 @@
  * usage: test-timeline-names NAMES.rep (known-report.c) */
 
 #include "tests/ui/timeline-fixture.h"
+#include "ui/model/text-cell.h"
 #include "ui/model/tooltip.h"
 
 #define SECOND INT64_C (1000000000)
@@ -53,7 +54,7 @@ a_tooltip_loses_nothing_of_a_name (void)
 static GtkWidget *
 label_below (GtkWidget *widget)
 {
-  if (GTK_IS_INSCRIPTION (widget))
+  if (LNS_IS_TEXT_CELL (widget))
     return widget;
   GtkWidget *label = NULL;
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL && label == NULL;
@@ -69,7 +70,7 @@ a_cut_row_label_is_told_whole (void)
   GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows));
   GtkWidget *label = label_below (row);
   g_autoptr (PangoLayout) layout =
-      gtk_widget_create_pango_layout (label, gtk_inscription_get_text (GTK_INSCRIPTION (label)));
+      gtk_widget_create_pango_layout (label, lns_text_cell_get (LNS_TEXT_CELL (label)));
   int needed_px;
   pango_layout_get_pixel_size (layout, &needed_px, NULL);
   LNS_CHECK (needed_px > gtk_widget_get_width (label) && gtk_widget_get_width (label) > 0);

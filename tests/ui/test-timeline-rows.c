@@ -9,6 +9,8 @@
 
 #include "src/base/format.h"
 
+#include "ui/model/text-cell.h"
+
 #include "tests/ui/timeline-fixture.h"
 
 static const char *known_path, *threads_path, *hundreds_path;
@@ -227,9 +229,9 @@ pinned_rows_keep_their_path (void)
   wait_for (has_pinned, timeline);
   GtkWidget *widget = gtk_widget_get_first_child (GTK_WIDGET (timeline->pinned));
   GtkWidget *label = gtk_widget_get_first_child (gtk_widget_get_first_child (widget));
-  while (!GTK_IS_INSCRIPTION (label))
+  while (!LNS_IS_TEXT_CELL (label))
     label = gtk_widget_get_next_sibling (label);
-  const char *text = gtk_inscription_get_text (GTK_INSCRIPTION (label));
+  const char *text = lns_text_cell_get (LNS_TEXT_CELL (label));
   LNS_CHECK (g_str_has_prefix (text, it->label));
   LNS_CHECK (strstr (text, lns_row_tree_row (timeline->context.tree, it->parent)->label) != NULL);
   close_timeline (timeline);

@@ -13,6 +13,7 @@
 
 #include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
+#include "ui/model/text-cell.h"
 #include "ui/tiles/event-color.h"
 #include "ui/tiles/tile-painter.h"
 
@@ -878,7 +879,7 @@ a_menu_keeps_tooltips_away (void)
   LnsTimeline *timeline = show_timeline (known_path);
   GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows));
   GtkWidget *label = gtk_widget_get_first_child (gtk_widget_get_first_child (row));
-  while (!GTK_IS_INSCRIPTION (label))
+  while (!LNS_IS_TEXT_CELL (label))
     label = gtk_widget_get_next_sibling (label);
   LNS_CHECK (has_tooltip_at (label));
   for (int round = 0; round < 2; round++)

@@ -235,6 +235,7 @@ lns_text_cell_class_init (LnsTextCellClass *klass)
   widget_class->measure = lns_text_cell_measure;
   widget_class->snapshot = lns_text_cell_snapshot;
   widget_class->query_tooltip = lns_text_cell_query_tooltip;
+  gtk_widget_class_set_css_name (widget_class, "label");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_LABEL);
 }
 

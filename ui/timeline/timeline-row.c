@@ -39,7 +39,7 @@ struct _LnsTimelineRow
 
   GtkWidget *header;
   GtkWidget *expander;
-  GtkInscription *label;
+  LnsTextCell *label;
   /* NULL until they are needed, which few rows do: a widget takes as long to make as a row takes to draw. */
   GtkWidget *letter; /* of the report, where there are two */
   GtkWidget *pill;   /* how busy it was in the span in view, while that is known */
@@ -155,10 +155,9 @@ lns_timeline_row_bind (LnsTimelineRow *self,
   g_autofree char *label =
       alone ? label_with_path (self->context->tree, row) : g_strdup (it->label);
   gboolean can_fold = lns_row_tree_can_fold (self->context->tree, row);
-  if (is_other || self->row != row ||
-      g_strcmp0 (gtk_inscription_get_text (self->label), label) != 0)
+  if (is_other || self->row != row || g_strcmp0 (lns_text_cell_get (self->label), label) != 0)
     {
-      gtk_inscription_set_text (self->label, label);
+      lns_text_cell_set (self->label, label);
       lns_tooltip_set (GTK_WIDGET (self->label), label);
       gtk_widget_set_margin_start (self->expander,
                                    4 + (alone ? 0 : (int)MIN (it->depth, 8) * INDENT_PX));
@@ -735,11 +734,6 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   widget_class->snapshot = lns_timeline_row_snapshot;
   widget_class->unmap = lns_timeline_row_unmap;
 
-  gtk_widget_class_set_template_from_resource (widget_class,
-                                               "/io/github/lanescope/Lanescope/timeline-row.ui");
-  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, header);
-  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, expander);
-  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, label);
   gtk_widget_class_install_action (widget_class, "row.show-in-events", NULL, show_in_events_cb);
   gtk_widget_class_install_action (widget_class, "row.show-in-functions", NULL,
                                    show_in_functions_cb);
@@ -754,6 +748,27 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
 static void
 lns_timeline_row_init (LnsTimelineRow *self)
 {
+  GtkWidget *widget = GTK_WIDGET (self);
+
+  /* By hand: dozens are made at once, and a template takes twice as long. */
   self->row = LNS_ID_NONE;
-  gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_set_focusable (widget, TRUE);
+  gtk_widget_set_overflow (widget, GTK_OVERFLOW_HIDDEN);
+  gtk_widget_add_css_class (widget, "timeline-row");
+  self->header = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  gtk_widget_add_css_class (self->header, "timeline-header");
+  self->expander = gtk_button_new_from_icon_name ("pan-down-symbolic");
+  gtk_widget_set_valign (self->expander, GTK_ALIGN_START);
+  gtk_widget_set_focusable (self->expander, FALSE);
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (self->expander), "row.expand");
+  gtk_widget_add_css_class (self->expander, "flat");
+  gtk_widget_add_css_class (self->expander, "timeline-expander");
+  /* No GtkLabel: that lays its text out three times to say how wide it is, and each of its new texts lays the whole window out. */
+  self->label = LNS_TEXT_CELL (lns_text_cell_new (FALSE, 0));
+  gtk_widget_set_has_tooltip (GTK_WIDGET (self->label), FALSE); /* the timeline shows it */
+  gtk_widget_set_hexpand (GTK_WIDGET (self->label), TRUE);
+  gtk_widget_set_valign (GTK_WIDGET (self->label), GTK_ALIGN_START);
+  gtk_box_append (GTK_BOX (self->header), self->expander);
+  gtk_box_append (GTK_BOX (self->header), GTK_WIDGET (self->label));
+  gtk_widget_set_parent (self->header, widget);
 }
