@@ -259,11 +259,11 @@ note_run (LnsComparison *comparison, int side)
     note (comparison, _ ("%s has %zu steps: %zu of them, evenly spread, were compared."), name,
           run->times->n_all, run->times->n);
   if (run->left.n_warm_up > 0)
-    note (comparison, _ ("The first %zu steps of %s are warm-up and left out."),
-          run->left.n_warm_up, name);
+    note (comparison, _ ("Steps at the beginning of %s that are warm-up and left out: %zu."), name,
+          run->left.n_warm_up);
   if (run->left.n_outliers > 0)
-    note (comparison, _ ("%zu steps of %s are far from the others and left out."),
-          run->left.n_outliers, name);
+    note (comparison, _ ("Steps of %s that are far from the others and left out: %zu."), name,
+          run->left.n_outliers);
   if (run->times->waited_share >= 0.005)
     note (
         comparison,
@@ -292,9 +292,13 @@ _lns_comparison_write_sentences (LnsComparison *comparison, bool in_language)
   for (int side = 0; side < 2; side++)
     note_run (comparison, side);
   if (comparison->found.is_contended)
-    note (comparison, "%s",
-          _ ("Other programs had the CPUs: quick steps were compared, too, which they disturb "
-             "least, and one run of each tells only large changes of what the CPU does."));
+    note (
+        comparison, "%s",
+        comparison->tells_runs
+            ? _ ("Other programs had the CPUs: quick steps were compared, too, which they disturb "
+                 "least.")
+            : _ ("Other programs had the CPUs: quick steps were compared, too, which they disturb "
+                 "least, and one run of each tells only large changes of what the CPU does."));
   if (fabs (comparison->found.cpu_pace) >= LNS_LEAST_CHANGE)
     note (comparison,
           _ ("Most of what the CPU did changed by %+.1f %% in B: its clock, or other programs, are "

@@ -142,7 +142,8 @@ lns_comparison_write_text (const LnsComparison *comparison, int64_t top, FILE *s
                    _lns_why_ns ((int64_t)comparison->p50_ns[side], p50),
                    _lns_why_ns ((int64_t)comparison->p99_ns[side], p99));
           if (comparison->n_runs[side] > 1)
-            fprintf (stream, _ ("   It is the typical one of %zu runs.\n"),
+            fprintf (stream, _ ("   That is %s, the typical one of %zu runs.\n"),
+                     lns_report_info (lns_tables_report (comparison->tables[side]))->path,
                      comparison->n_runs[side]);
         }
       free (name);
