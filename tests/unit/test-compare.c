@@ -602,7 +602,9 @@ test_most_of_several_runs_decide (void)
   LNS_CHECK (lns_votes_typical (&votes, 0) != 0);
   lns_votes_apply (&votes, pairs[0].comparison, false);
   LNS_CHECK (!is_alarm (pairs[0].comparison));
-  LNS_CHECK (strstr (pairs[0].comparison->verdict, "B takes as long as A") != NULL);
+  /* That depends on how far the odd one is apart. */
+  LNS_CHECK (strstr (pairs[0].comparison->verdict, "B takes as long as A") != NULL ||
+             strstr (pairs[0].comparison->verdict, "Record more runs of each") != NULL);
   lns_votes_clear (&votes);
   for (unsigned i = 0; i < 3; i++)
     clear (&pairs[i]);
@@ -675,13 +677,13 @@ compare_runs_that_differ (unsigned n_groups, unsigned most_alarms, unsigned leas
 static void
 test_folders_of_runs_that_differ (void)
 {
-  compare_runs_that_differ (20, 1, 15);
+  compare_runs_that_differ (20, 2, 15);
 }
 
 static void
 test_many_folders_of_runs_that_differ (void)
 {
-  compare_runs_that_differ (300, 3, 285);
+  compare_runs_that_differ (300, 6, 285); /* 1 %, and chance */
 }
 
 int

@@ -5,7 +5,9 @@
 
 #include "ui/timeline/timeline-rows.h"
 
-#define MAX_PLAIN_ROWS 2000
+/* Up to so many rows all have widgets, for assistive technology; of more, those in view have. GTK looks at the style of all that follow one that is
+ * inserted: among a thousand that took 55 ms. */
+#define MAX_PLAIN_ROWS 512
 #define ROWS_AN_IDLE                                                                               \
  8 /* widgets that are made, described or hidden at a time for rows out of view */
 #define ROWS_AT_ONCE 64 /* widgets that are hidden at once when their rows go */

@@ -227,6 +227,11 @@ known (const LnsComparison *comparison)
         _ ("B takes %s a step instead of %s (%+.1f %%), but most of what is in a step changed "
            "alike (%+.1f %%): the reason is rather the machine than the program."),
         b, a, change, 100 * found->common);
+  else if (reach > MOST_REACH && comparison->tells_runs)
+    text = lns_asprintf (
+        _ ("Whether B is slower or faster than A cannot be told: %s a step instead of %s (%+.1f "
+           "%%), and runs of one program lie up to %.0f %% apart. Record more runs of each."),
+        b, a, change, reach);
   else if (reach > MOST_REACH)
     text = lns_asprintf (
         _ ("Whether B is slower or faster than A cannot be told: %s a step instead of %s (%+.1f "
