@@ -22,16 +22,18 @@ def asked(*arguments):
 
 
 def places(finding):
-    """The places of finding number FINDING, from 1: what one gap has of it is one."""
-    found, gap = [], None
+    """The places of finding number FINDING, from 1: the longest of what one gap has of it."""
+    gaps, last_end = [], None
     for line in asked("sql", SAMPLE, 'SELECT start, "end", finding FROM LNS_GAPS').splitlines():
         start, end, of = (int(value or 0) for value in line.split("\t"))
-        gap = (gap[0] if gap and gap[1] == start else start, end)
-        if of == finding and found and found[-1][0] >= gap[0]:
-            found[-1] = (found[-1][0], end)
+        if start != last_end:
+            gaps.append([])
+        if of == finding and gaps[-1] and gaps[-1][-1][1] == start:
+            gaps[-1][-1] = (gaps[-1][-1][0], end)
         elif of == finding:
-            found.append((start, end))
-    return found
+            gaps[-1].append((start, end))
+        last_end = end
+    return [max(parts, key=lambda part: part[1] - part[0]) for parts in gaps if parts]
 
 
 def duration(place):

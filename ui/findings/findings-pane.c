@@ -360,9 +360,9 @@ previous_place_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   show_place (LNS_FINDINGS_PANE (widget), LNS_FINDINGS_PANE (widget)->place - 1);
 }
 
-/* Chooses finding number F, or LNS_ANSWER_NOTHING, and begins at its longest place. */
+/* Chooses finding number F, or LNS_ANSWER_NOTHING, and begins at the place that LONGEST is in. */
 static void
-choose (LnsFindingsPane *self, guint f)
+choose (LnsFindingsPane *self, guint f, const LnsEvidence *longest)
 {
   size_t n = 0;
   const LnsSpan *places = NULL;
@@ -372,8 +372,7 @@ choose (LnsFindingsPane *self, guint f)
   if (f != LNS_ANSWER_NOTHING)
     places = lns_answer_get_places (self->answer, f, &n);
   for (size_t i = 1; i < n; i++)
-    if (places[i].end_ns - places[i].start_ns >
-        places[self->place].end_ns - places[self->place].start_ns)
+    if (places[i].start_ns <= longest->start_ns)
       self->place = i;
   update_places (self);
 }
@@ -387,7 +386,8 @@ selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsFindingsPane *self)
 
   show_advice (self, position);
   show_evidence (self, finding);
-  choose (self, finding != NULL ? position : LNS_ANSWER_NOTHING);
+  choose (self, finding != NULL ? position : LNS_ANSWER_NOTHING,
+          finding != NULL ? &finding->longest : NULL);
   if (finding != NULL && lns_answer_foretells_unasked (self->answer))
     lns_answer_foretell (self->answer);
   show_worth (self);

@@ -159,34 +159,61 @@ compare_spans (gconstpointer a, gconstpointer b)
   return LNS_COMPARE (x->start_ns, y->start_ns);
 }
 
-/* Adds SPAN to finding 1 + N of ALL; it is one place with the one before if that began in the gap that began at GAP_START_NS. */
-static void
-add_place (GPtrArray *all, uint32_t n, LnsSpan span, int64_t gap_start_ns)
+/* What the gap at hand has of a finding: where it began, and its last stretch without a part of anything else. */
+typedef struct
 {
-  if (n == 0 || n > all->len || span.end_ns <= span.start_ns)
-    return;
-  GArray *of_finding = g_ptr_array_index (all, n - 1);
-  LnsSpan *last =
-      of_finding->len > 0 ? &g_array_index (of_finding, LnsSpan, of_finding->len - 1) : NULL;
-  if (last != NULL && last->start_ns >= gap_start_ns && last->end_ns <= span.start_ns)
-    last->end_ns = span.end_ns;
+  int64_t gap_start_ns;
+  LnsSpan stretch;
+} Lost;
+
+/* Adds SPAN, of the gap that began at GAP_START_NS, to the places of a finding, of which IT is known: one place a gap, its longest
+ * stretch. What lies between two of them was lost to something else, however long it is. */
+static void
+add_lost (GArray *of_finding, Lost *it, LnsSpan span, int64_t gap_start_ns)
+{
+  const gboolean is_in_gap = of_finding->len > 0 && it->gap_start_ns == gap_start_ns;
+
+  if (is_in_gap && it->stretch.end_ns == span.start_ns)
+    it->stretch.end_ns = span.end_ns;
   else
-    g_array_append_val (of_finding, span);
+    it->stretch = span;
+  it->gap_start_ns = gap_start_ns;
+  if (!is_in_gap)
+    {
+      g_array_append_val (of_finding, span);
+      return;
+    }
+  LnsSpan *last = &g_array_index (of_finding, LnsSpan, of_finding->len - 1);
+  if (it->stretch.end_ns - it->stretch.start_ns > last->end_ns - last->start_ns)
+    *last = it->stretch;
 }
 
-/* Adds the idle parts of WHY: what a gap has of a finding is one place. */
+/* Adds the idle parts of WHY. A GPU's gap is one place; a thread always does something, so each of its stretches is one. */
 static void
 add_gaps (GPtrArray *all, const LnsWhy *why)
 {
+  g_autofree Lost *lost = g_new0 (Lost, why->findings.n);
   int64_t gap_start_ns = 0;
 
   for (size_t i = 0; i < why->gaps.n; i++)
     {
       const LnsWhyGap *gap = &why->gaps.items[i];
-      if (i == 0 || gap->ledger != gap[-1].ledger || gap->start_ns != gap[-1].end_ns)
+      const bool is_device = why->ledgers.items[gap->ledger].is_device;
+      if (i == 0 || gap->ledger != gap[-1].ledger || gap->start_ns != gap[-1].end_ns ||
+          (!is_device && gap->finding != gap[-1].finding))
         gap_start_ns = gap->start_ns;
-      add_place (all, gap->finding, (LnsSpan){ gap->start_ns, gap->end_ns }, gap_start_ns);
+      if (gap->finding > 0 && gap->finding <= all->len && gap->end_ns > gap->start_ns)
+        add_lost (g_ptr_array_index (all, gap->finding - 1), &lost[gap->finding - 1],
+                  (LnsSpan){ gap->start_ns, gap->end_ns }, gap_start_ns);
     }
+}
+
+/* Adds SPAN to finding 1 + N of ALL. */
+static void
+add_place (GPtrArray *all, uint32_t n, LnsSpan span)
+{
+  if (n > 0 && n <= all->len && span.end_ns > span.start_ns)
+    g_array_append_val ((GArray *)g_ptr_array_index (all, n - 1), span);
 }
 
 /* The places of each finding of WHY. On a worker. */
@@ -201,7 +228,7 @@ list_places (const LnsWhy *why)
   for (size_t i = 0; i < why->costs.n; i++)
     {
       const LnsWhyCost *cost = &why->costs.items[i];
-      add_place (all, cost->finding, (LnsSpan){ cost->start_ns, cost->end_ns }, INT64_MAX);
+      add_place (all, cost->finding, (LnsSpan){ cost->start_ns, cost->end_ns });
     }
   for (size_t f = 0; f < why->findings.n; f++)
     {
@@ -210,8 +237,7 @@ list_places (const LnsWhy *why)
       const bool is_empty = of_finding->len == 0;
       for (unsigned e = 0; is_empty && e < finding->n_evidence; e++)
         add_place (all, (uint32_t)f + 1,
-                   (LnsSpan){ finding->evidence[e].start_ns, finding->evidence[e].end_ns },
-                   INT64_MAX);
+                   (LnsSpan){ finding->evidence[e].start_ns, finding->evidence[e].end_ns });
       g_array_sort (of_finding, compare_spans);
     }
   return all;

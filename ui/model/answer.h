@@ -53,8 +53,8 @@ typedef struct
 /* The idle stretches of the ledger number L, in order, while the state is LNS_ANSWER_THERE; of large reports none. Owned by SELF. */
 const LnsIdle *lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n);
 
-/* The places of finding number F, in order: the parts of idle time that it is about, or its operations; of large reports the longest
- * few alone. While the state is LNS_ANSWER_THERE. Owned by SELF. */
+/* The places of finding number F, in order: the waits or gaps that it is about, of each gap the longest part, or its operations; of
+ * large reports the longest few alone. While the state is LNS_ANSWER_THERE. Owned by SELF. */
 const LnsSpan *lns_answer_get_places (LnsAnswer *self, size_t f, size_t *ret_n);
 
 /* No finding is chosen. */
