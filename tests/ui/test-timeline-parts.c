@@ -213,6 +213,12 @@ deep_ticks_count_from_a_base (void)
   LNS_CHECK_STR (lns_ruler_label (&ticks, 1200000000, &is_base, text), "1.2 s");
   LNS_CHECK (!is_base);
   LNS_CHECK_STR (lns_ruler_label (&ticks, 0, &is_base, text), "0");
+  LNS_CHECK_STR (lns_ruler_label (&ticks, 1000000000, &is_base, text), "1.0 s");
+  LNS_CHECK_STR (lns_ruler_label (&ticks, 800000000, &is_base, text), "800 ms");
+  ticks = lns_ruler_ticks (10, 110, 80000000);
+  LNS_CHECK_INT (ticks.step_ns, 2000);
+  LNS_CHECK_STR (lns_ruler_label (&ticks, 73658000, &is_base, text), "73.658 ms");
+  LNS_CHECK_STR (lns_ruler_label (&ticks, 73660000, &is_base, text), "73.660 ms");
 }
 
 static void

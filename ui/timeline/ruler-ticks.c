@@ -50,6 +50,31 @@ lns_ruler_base_of (const LnsRulerTicks *ticks, int64_t time_ns)
   return ticks->base_ns > 0 ? divide_down (time_ns, ticks->base_ns) * ticks->base_ns : time_ns;
 }
 
+/* Ends the number of TEXT, an exact time, with as many zeros as make the labels of all ticks equally precise. */
+static void
+pad (const LnsRulerTicks *ticks, int64_t time_ns, char text[LNS_FORMAT_SIZE])
+{
+  char *unit = strrchr (text, ' '), zeros[LNS_FORMAT_SIZE], end[LNS_FORMAT_SIZE];
+  const int64_t unit_ns = unit[1] == 'n'   ? 1
+                          : unit[1] == 'm' ? 1000000
+                          : unit[1] == 's' ? 1000000000
+                                           : 1000;
+  int wanted = 0, has = 0;
+
+  for (int64_t power = unit_ns; power > 1 && ticks->step_ns % power != 0; power /= 10)
+    wanted++;
+  if (time_ns % unit_ns != 0)
+    while (unit[-1 - has] >= '0' && unit[-1 - has] <= '9')
+      has++;
+  if (has >= wanted || strlen (text) + (size_t)wanted + 2 > LNS_FORMAT_SIZE)
+    return;
+  /* "0.000": its point is that of the person's language. */
+  lns_format_fixed (0, wanted, zeros);
+  strcpy (end, unit);
+  strcpy (unit, has > 0 ? zeros + strlen (zeros) - (size_t)(wanted - has) : zeros + 1);
+  strcat (text, end);
+}
+
 const char *
 lns_ruler_label (const LnsRulerTicks *ticks,
                  int64_t time_ns,
@@ -63,9 +88,15 @@ lns_ruler_label (const LnsRulerTicks *ticks,
   if (time_ns == 0)
     return strcpy (ret_text, "0");
   if (is_base)
-    return lns_format_duration_exact (time_ns, ret_text);
+    {
+      lns_format_duration_exact (time_ns, ret_text);
+      if (ticks->base_ns == 0)
+        pad (ticks, time_ns, ret_text);
+      return ret_text;
+    }
   char offset[LNS_FORMAT_SIZE];
-  snprintf (ret_text, LNS_FORMAT_SIZE, "+%.*s", LNS_FORMAT_SIZE - 2,
-            lns_format_duration_exact (time_ns - base_ns, offset));
+  lns_format_duration_exact (time_ns - base_ns, offset);
+  pad (ticks, time_ns - base_ns, offset);
+  snprintf (ret_text, LNS_FORMAT_SIZE, "+%.*s", LNS_FORMAT_SIZE - 2, offset);
   return ret_text;
 }

@@ -31,7 +31,7 @@ int64_t lns_ruler_first_tick (const LnsRulerTicks *ticks, int64_t time_ns);
 /* The multiple of base_ns at or before TIME_NS, or TIME_NS if there is no base. */
 int64_t lns_ruler_base_of (const LnsRulerTicks *ticks, int64_t time_ns);
 
-/* The label of the tick at TIME_NS: "1.25 s", or "+20 ns" after its base. RET_IS_BASE (may be NULL) gets whether the
+/* The label of the tick at TIME_NS, with as many digits as its neighbours: "1.250 s", or "+20 ns" after its base. RET_IS_BASE (may be NULL) gets whether the
  * label is a whole time among offsets. */
 const char *lns_ruler_label (const LnsRulerTicks *ticks,
                              int64_t time_ns,
