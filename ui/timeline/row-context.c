@@ -12,18 +12,37 @@
 
 #define MAX_HEADER_PX 480  /* the user may drag them wider */
 #define HEADER_SCALE  0.88 /* of the font, as in shell/style.css */
-/* What is beside a GPU's label: indent, expander, share, margins. */
+/* What is beside the label of a GPU or a thread: indent, expander, share, margins. */
 #define HEADER_EXTRA_PX 112
+
+/* Which label of a thread is longest, about: to shape those of thousands of threads takes long. Or LNS_ID_NONE. */
+static uint32_t
+find_longest_thread (const LnsRowTree *tree)
+{
+  uint32_t longest = LNS_ID_NONE;
+  glong most_chars = 0;
+
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    {
+      const LnsRow *it = lns_row_tree_row (tree, row);
+      const glong n_chars = it->kind == LNS_ROW_THREAD ? g_utf8_strlen (it->label, -1) : 0;
+      if (n_chars > most_chars)
+        longest = row;
+      most_chars = MAX (most_chars, n_chars);
+    }
+  return longest;
+}
 
 int
 lns_row_context_fitting_header_px (const LnsRowContext *self, GtkWidget *timeline)
 {
   int header_px = LNS_HEADER_PX;
+  const uint32_t longest = find_longest_thread (self->tree);
   for (uint32_t row = 0; row < lns_row_tree_n_rows (self->tree); row++)
     {
       int width_px;
       const LnsRow *it = lns_row_tree_row (self->tree, row);
-      if (it->kind != LNS_ROW_DEVICE)
+      if (it->kind != LNS_ROW_DEVICE && row != longest)
         continue;
       g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (timeline, it->label);
       g_autoptr (PangoAttrList) bold = pango_attr_list_new ();

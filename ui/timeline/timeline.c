@@ -312,7 +312,7 @@ redraw_cb (gpointer owner)
 
 #define LETTER_PX 26 /* of the report, before the label */
 
-/* Makes headers as wide as the labels of GPUs. */
+/* Makes headers as wide as the labels of GPUs and threads. */
 static void
 fit_header (LnsTimeline *self)
 {
