@@ -13,6 +13,9 @@
 #define LEAST_PX       3
 #define LEAST_SHARE    0.2
 #define LEAST_NAMED_PX 36
+/* In less, a name that must be cut off tells nothing. */
+#define LEAST_CUT_PX 72
+#define NAME_SCALE   0.83 /* of the font, as names on bars are */
 
 /* Stretches that are named together have no more between them, and take this share of what they span: a name over work would be
  * read as the name of that work. */
@@ -111,9 +114,14 @@ name (Drawing *drawing)
   const GdkRGBA text = lns_palette_rgba (lns_palette_get (drawing->context->theme)->text, 1);
   g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (
       drawing->widget, lns_answer_get_label (drawing->context->answer, named));
+  g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
+  pango_attr_list_insert (attributes, pango_attr_scale_new (NAME_SCALE));
+  pango_layout_set_attributes (layout, attributes);
   pango_layout_set_width (layout, (int)((width_px - 2 * LNS_LABEL_PAD_PX) * PANGO_SCALE));
   pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
   pango_layout_get_pixel_size (layout, NULL, &line_px);
+  if (width_px < LEAST_CUT_PX && pango_layout_is_ellipsized (layout))
+    return;
   gtk_snapshot_save (drawing->snapshot);
   gtk_snapshot_translate (
       drawing->snapshot, &GRAPHENE_POINT_INIT (drawing->from_px + LNS_LABEL_PAD_PX,
