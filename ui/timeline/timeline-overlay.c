@@ -20,7 +20,7 @@
 #define MIN_MARK_PX    3
 #define LINK_INSET_PX  6 /* from the left edge of a call to its line */
 #define LINK_HEAD_PX   6
-#define HINT_PX        280 /* of its text, at most */
+#define HINT_PX        400 /* of its text, at most */
 #define HINT_MARGIN_PX 4
 #define HINT_TOP_PX    28 /* below the words of the selected time */
 #define MAX_LINKS      8  /* of more, only the first gets a line, with their number */
@@ -334,9 +334,13 @@ find_hint (const LnsTimelineLayout *layout, graphene_rect_t *ret_area)
   const float x = is_left    ? HINT_MARGIN_PX
                   : is_right ? most_px
                              : CLAMP ((float)left_px - width_px / 2, HINT_MARGIN_PX, most_px);
-  const float y = has_lane ? lane.origin.y + (lane.size.height - height_px) / 2
-                  : is_up  ? body.origin.y + HINT_TOP_PX
-                           : body.origin.y + body.size.height - height_px - HINT_MARGIN_PX;
+  const float top_px = body.origin.y + HINT_TOP_PX;
+  const float end_px = MAX (body.origin.y + body.size.height - height_px - HINT_MARGIN_PX, top_px);
+  /* A row may be in view by a few pixels alone. */
+  const float y = has_lane
+                      ? CLAMP (lane.origin.y + (lane.size.height - height_px) / 2, top_px, end_px)
+                  : is_up ? top_px
+                          : end_px;
   *ret_area = GRAPHENE_RECT_INIT (floorf (body.origin.x + x), floorf (y), width_px, height_px);
   return hint;
 }
