@@ -457,6 +457,20 @@ number_width_px (LnsResultView *self, unsigned column)
   return MAX (MAX (title_px (self, of), any_px), own_px) + padding_px (self);
 }
 
+/* How many characters wide CELL is, about: those of Chinese are as wide as two. TEXT_CHARS or a little more at most. */
+static size_t
+chars_of (const LnsResultCell *cell)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < cell->size_bytes && n < TEXT_CHARS; i++)
+    {
+      const guchar byte = (guchar)cell->bytes[i];
+      n += (byte & 0xc0) == 0x80 ? 0 : byte >= 0xe0 ? 2 : 1;
+    }
+  return n;
+}
+
 /* How many characters COLUMN needs, if its cells are texts, TEXT_CHARS at most; else 0. O(rows). */
 static guint
 width_of (LnsResultView *self, unsigned column)
@@ -468,7 +482,7 @@ width_of (LnsResultView *self, unsigned column)
   for (size_t i = 0; i < lns_result_n_rows (self->result) && n_chars < TEXT_CHARS; i++)
     {
       const LnsResultCell cell = lns_result_cell (self->result, i, column);
-      n_chars = MAX (n_chars, cell.is_empty ? 1 : cell.size_bytes);
+      n_chars = MAX (n_chars, cell.is_empty ? 1 : chars_of (&cell));
     }
   return (guint)MIN (n_chars, TEXT_CHARS);
 }
@@ -554,18 +568,26 @@ add_columns (LnsResultView *self)
     }
 }
 
-/* Makes columns of numbers as wide as those of the result need. What is wider, as the user wants it to be, stays. */
+/* Makes columns of numbers as wide as those of the result need. What is wider, as the user wants it to be, stays. The room that is left is
+ * for the longest texts: half of it beside short ones would cut them off. */
 static void
 widen_columns (LnsResultView *self)
 {
   GListModel *columns = gtk_column_view_get_columns (self->table);
+  guint most_chars = 0;
+
+  for (guint i = 0; i < g_list_model_get_n_items (columns); i++)
+    most_chars = MAX (most_chars, width_of (self, (unsigned)self->columns[i].id));
 
   for (guint i = 0; i < g_list_model_get_n_items (columns); i++)
     {
       g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
       const unsigned id = (unsigned)self->columns[i].id;
       if (column_of (self, id)->type == LNS_RESULT_TEXT)
-        continue;
+        {
+          gtk_column_view_column_set_expand (column, width_of (self, id) == most_chars);
+          continue;
+        }
       gtk_column_view_column_set_fixed_width (
           column,
           MAX (gtk_column_view_column_get_fixed_width (column), number_width_px (self, id)));
