@@ -17,7 +17,8 @@
 #include "ui/model/tooltip.h"
 
 /* Modules in the legend of the flame graph. */
-#define MAX_LEGEND 8
+#define MAX_LEGEND  8
+#define TITLE_CHARS 28 /* of the title, which are in view however little room there is */
 
 struct _LnsFunctionsPane
 {
@@ -287,6 +288,8 @@ update (LnsFunctionsPane *self)
 
   gtk_widget_set_visible (self->header, state != LNS_FUNCTIONS_NONE);
   gtk_label_set_text (self->title, title);
+  /* Where there is little room, the count is cut off first. */
+  gtk_label_set_width_chars (self->title, (int)MIN (g_utf8_strlen (title, -1), TITLE_CHARS));
   gtk_label_set_text (self->count, count);
   lns_tooltip_set (GTK_WIDGET (self->count), count);
   gtk_widget_set_visible (self->all_threads,
