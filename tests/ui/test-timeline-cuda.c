@@ -517,7 +517,7 @@ details_tell_what_cuda_did (void)
   check_said (report, copies, 0, "Memory", "from pinned to device");
   uint32_t sets = lane_of (report, LNS_LANE_CUDA_MEMSET, 0);
   check_said (report, sets, 0, "Value", "255");
-  check_said (report, lane_of (report, LNS_LANE_CUDA_SYNC, 0), 0, "Waits for", "Stream sync");
+  check_said (report, lane_of (report, LNS_LANE_CUDA_SYNC, 0), 0, "Waits for", "Stream");
   LNS_CHECK (said_of (report, lane_of (report, LNS_LANE_CUDA_SYNC, 0), 0, "CUDA event") == NULL);
   check_said (report, lane_of (report, LNS_LANE_CUDA_EVENT, 0), 0, "CUDA event", "5");
   check_said (report, lane_of (report, LNS_LANE_CUDA_EVENT, 0), 1, "CUDA event", "4,294,967,295");

@@ -347,11 +347,14 @@ cuda_event_text (const Subject *self, uint64_t id)
   return is_none ? NULL : g_strdup (lns_format_unsigned (id, text));
 }
 
+/* What is waited for; NULL where that is not known. The event's name says how. */
 static char *
 sync_text (const Subject *self, uint64_t type)
 {
-  const char *label = lns_enum_label ("ENUM_CUPTI_SYNC_TYPE", (int64_t)type);
-  return g_strdup (label != NULL ? label : "Unknown");
+  /* By CUpti_ActivitySynchronizationType. */
+  static const char *const waited[] = { NULL, N_ ("Event"), N_ ("Event"), N_ ("Stream"),
+                                        N_ ("Context") };
+  return type < G_N_ELEMENTS (waited) && waited[type] != NULL ? g_strdup (_ (waited[type])) : NULL;
 }
 
 /* --- Ranges on the GPU ----------------------------------------------------------------------- */

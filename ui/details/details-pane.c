@@ -279,7 +279,9 @@ show_keys (LnsDetailsPane *self)
 
   for (size_t i = 0; i < G_N_ELEMENTS (hints); i++)
     {
-      g_string_append (markup, i > 0 ? "   " : "");
+      /* Lines of Chinese could break between any two characters else. */
+      g_string_append (markup, i > 0 ? "   <span allow_breaks=\"false\">"
+                                     : "<span allow_breaks=\"false\">");
       for (size_t a = 0; a < G_N_ELEMENTS (hints[i].actions); a++)
         {
           guint key = 0;
@@ -295,7 +297,7 @@ show_keys (LnsDetailsPane *self)
       g_auto (GStrv) words = g_strsplit (_ (hints[i].words), " ", -1);
       g_autofree char *joined = g_strjoinv (NO_BREAK, words);
       g_autofree char *escaped = g_markup_escape_text (joined, -1);
-      g_string_append (markup, escaped);
+      g_string_append_printf (markup, "%s</span>", escaped);
     }
   gtk_label_set_markup (self->keys, markup->str);
   g_string_free (markup, TRUE);

@@ -62,10 +62,10 @@ add_line (LnsSpanBeside *self, int line, const char *const texts[3], const char 
           GTK_TYPE_LABEL, "label", texts[column], "xalign", column == 0 ? 0.0 : 1.0, "ellipsize",
           column == 0 ? PANGO_ELLIPSIZE_MIDDLE : PANGO_ELLIPSIZE_NONE, "hexpand", column == 0,
           "tooltip-text", column == 0 ? texts[column] : NULL, NULL);
-      if (column == 0)
-        gtk_widget_add_css_class (label, "details-title");
-      else
+      if (column > 0)
         lns_text_set_numeric (label);
+      else if (style == NULL)
+        gtk_widget_add_css_class (label, "details-title");
       if (style != NULL)
         gtk_widget_add_css_class (label, style);
       gtk_grid_attach (self->grid, label, column, line, 1, 1);
