@@ -101,7 +101,7 @@ def test_rivals_do_not_hide_what_takes_longer():
 def test_few_steps_are_not_enough():
     answer = diff(run_of(1), run_of(2, 1.5, n_steps=8))
     assert answer["changes"] == [] and answer["steps"]["change"] is None and answer["steps"]["p"] is None
-    assert answer["verdict"] == "It cannot be known whether B is slower than A: of B 8 steps count, and 10 are needed."
+    assert answer["verdict"] == "It cannot be known whether B is slower than A: B has 8 steps that count, and 10 are needed."
 
 
 def test_the_gate():

@@ -162,7 +162,7 @@ not_known (const LnsComparison *comparison)
            "scheduling of threads (--cpuctxsw), or on a quieter machine."),
         run, 100 * comparison->runs[side].times->unseen_share);
   return lns_asprintf (
-      _ ("It cannot be known whether B is slower than A: of %s %zu steps count, and "
+      _ ("It cannot be known whether B is slower than A: %s has %zu steps that count, and "
          "%d are needed."),
       run, n_counted (&comparison->runs[side]), LNS_LEAST_COMPARED);
 }
