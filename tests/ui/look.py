@@ -114,12 +114,14 @@ def statement(app):
 
 
 def functions_menu(app):
-    """The last button with a menu that shows. Without samples, there is none."""
-    app.activate("win.show-functions")
-    app.still()
-    buttons = [node for node in app.find_all("toggle button") if node.state("showing")]
-    if buttons:
-        buttons[-1].click()
+    """The last button with a menu that shows."""
+    def buttons():
+        return [node for node in app.find_all("toggle button") if node.state("showing")]
+    # The action hides the pane where it shows.
+    if not buttons():
+        app.activate("win.show-functions")
+        app.still()
+    buttons()[-1].click()
 
 
 def by_duration(app):
