@@ -183,7 +183,7 @@ run_done (gpointer data, gpointer owner)
 
   if (run->result == NULL || lns_result_n_rows (run->result) == 0)
     {
-      const char *lacks = run->lacks != NULL ? run->lacks : run->stats->lacks;
+      const char *lacks = _ (run->lacks != NULL ? run->lacks : run->stats->lacks);
       g_autofree char *text =
           run->result == NULL && run->lacks == NULL ? g_strdup (run->error.message)
           : run->scope == LNS_SCOPE_SELECTION

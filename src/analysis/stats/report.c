@@ -11,14 +11,14 @@
 #include "src/base/language.h"
 #include "src/base/memory.h"
 
-#define NO_NVTX      "NV Tools Extension (NVTX) data"
-#define NO_CUDA      "CUDA trace data"
-#define NO_NVTX_CUDA "both CUDA trace and NV Tools Extension (NVTX) data"
-#define NO_KERNELS   "CUDA kernel data"
-#define NO_MEMORY    "GPU memory data"
-#define NO_COPIES    "CUDA memory transfers data"
-#define NO_FAULTS    "CUDA Unified Memory CPU page faults data"
-#define NO_SAMPLES   "CPU sample data"
+#define NO_NVTX      N_ ("NV Tools Extension (NVTX) data")
+#define NO_CUDA      N_ ("CUDA trace data")
+#define NO_NVTX_CUDA N_ ("both CUDA trace and NV Tools Extension (NVTX) data")
+#define NO_KERNELS   N_ ("CUDA kernel data")
+#define NO_MEMORY    N_ ("GPU memory data")
+#define NO_COPIES    N_ ("CUDA memory transfers data")
+#define NO_FAULTS    N_ ("CUDA Unified Memory CPU page faults data")
+#define NO_SAMPLES   N_ ("CPU sample data")
 #define GPU_STYLES   (LNS_STYLE_KERNEL | LNS_STYLE_COPY | LNS_STYLE_SET)
 #define NAMES        "[:nvtx-name][:base|:mangled]"
 #define ONLY_NAMES   "[:base|:mangled]"
@@ -43,7 +43,7 @@ static const LnsStatsMaker makers[] = {
   { { "nvtx_sum", N_ ("NVTX Range Summary"), NO_NVTX, N_ ("ranges of both styles by name"), "",
       true },
     SUMS (LNS_STYLE_PUSH_POP | LNS_STYLE_START_END) },
-  { { "osrt_sum", N_ ("OS Runtime Summary"), "OS Runtime trace data",
+  { { "osrt_sum", N_ ("OS Runtime Summary"), N_ ("OS Runtime trace data"),
       N_ ("calls of the C library by name"), "", true },
     ROW_SUMS },
   { { "cuda_api_sum", N_ ("CUDA API Summary"), NO_CUDA, N_ ("calls of the CUDA API by name"), "",
@@ -99,7 +99,7 @@ static const LnsStatsMaker makers[] = {
   { { "openacc_sum", "OpenACC Summary", "OpenACC event data", N_ ("OpenACC constructs by name"), "",
       true },
     ROW_SUMS },
-  { { "syscall_sum", N_ ("Syscall Summary"), "syscall data", N_ ("system calls by name"), "",
+  { { "syscall_sum", N_ ("Syscall Summary"), N_ ("syscall data"), N_ ("system calls by name"), "",
       true },
     ROW_SUMS },
   { { "nvtx_pushpop_sum", N_ ("NVTX Push/Pop Range Summary"), NO_NVTX,
@@ -141,14 +141,14 @@ static const LnsStatsMaker makers[] = {
   { { "nvtx_gpu_proj_trace", N_ ("NVTX GPU Projection Trace"), NO_NVTX_CUDA,
       N_ ("the same one by one"), "", false },
     &_lns_stats_projection },
-  { { "mpi_event_sum", N_ ("MPI Event Summary"), "MPI event data", N_ ("calls of MPI by name"), "",
-      false },
+  { { "mpi_event_sum", N_ ("MPI Event Summary"), N_ ("MPI event data"), N_ ("calls of MPI by name"),
+      "", false },
     &_lns_stats_mpi_sums,
     LNS_STYLE_ROW },
-  { { "mpi_event_trace", N_ ("MPI Event Trace"), "MPI event data", N_ ("calls of MPI one by one"),
-      "", false },
+  { { "mpi_event_trace", N_ ("MPI Event Trace"), N_ ("MPI event data"),
+      N_ ("calls of MPI one by one"), "", false },
     &_lns_stats_mpi },
-  { { "mpi_msg_size_sum", N_ ("MPI Message Size Summary"), "MPI event data",
+  { { "mpi_msg_size_sum", N_ ("MPI Message Size Summary"), N_ ("MPI event data"),
       N_ ("messages of MPI by their sizes"), "", false },
     &_lns_stats_mpi_sizes,
     LNS_STYLE_ROW },
@@ -163,13 +163,13 @@ static const LnsStatsMaker makers[] = {
       N_ ("samples of CPUs by function and its callers, the outermost first"),
       "[:bottom-up][:modules][:threads][:min=PERCENT]", false },
     &_lns_stats_sample_tree },
-  { { "sched_sum", N_ ("CPU Scheduling Summary"), "CPU scheduling data",
+  { { "sched_sum", N_ ("CPU Scheduling Summary"), N_ ("CPU scheduling data"),
       N_ ("times of threads on CPUs and without, by thread"), "", false },
     &_lns_stats_sched },
   { { "thread_sum", N_ ("Thread Summary"), "data of threads",
       N_ ("threads, by their times on CPUs, and how much is recorded of each"), "", false },
     &_lns_stats_threads },
-  { { "gpu_metrics_sum", N_ ("GPU Metrics Summary"), "GPU metrics data",
+  { { "gpu_metrics_sum", N_ ("GPU Metrics Summary"), N_ ("GPU metrics data"),
       N_ ("samples of GPUs by metric: counters of the hardware, power, clocks and the like"), "",
       false },
     &_lns_stats_gpu_metrics },
