@@ -288,8 +288,9 @@ update (LnsFunctionsPane *self)
 
   gtk_widget_set_visible (self->header, state != LNS_FUNCTIONS_NONE);
   gtk_label_set_text (self->title, title);
-  /* Where there is little room, the count is cut off first. */
-  gtk_label_set_width_chars (self->title, (int)MIN (g_utf8_strlen (title, -1), TITLE_CHARS));
+  /* Where there is little room, the count is cut off first. Most letters are narrower than what GTK takes for one. */
+  gtk_label_set_width_chars (self->title,
+                             (int)MIN (4 * g_utf8_strlen (title, -1) / 5 + 1, TITLE_CHARS));
   gtk_label_set_text (self->count, count);
   lns_tooltip_set (GTK_WIDGET (self->count), count);
   gtk_widget_set_visible (self->all_threads,
