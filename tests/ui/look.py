@@ -10,6 +10,7 @@ Without a REPORT, the start page and what opens from it. A REPORT that cannot be
 how it grows. Needs a build in $LNS_BUILD_ROOT (default: build) and the packages of the interface tests."""
 
 import argparse
+import gettext
 import os
 import subprocess
 import sys
@@ -114,14 +115,12 @@ def statement(app):
 
 
 def functions_menu(app):
-    """The last button with a menu that shows."""
-    def buttons():
-        return [node for node in app.find_all("toggle button") if node.state("showing")]
-    # The action hides the pane where it shows.
-    if not buttons():
+    """What the pane of functions shows, and how. The action of a pane hides it where it shows."""
+    catalogue = gettext.translation("lanescope", os.path.join(tap.BUILD, "po"), [app.language or "C"], fallback=True)
+    title = catalogue.gettext("What is shown, and how")
+    if app.root.find("push button", title) is None:
         app.activate("win.show-functions")
-        app.still()
-    buttons()[-1].click()
+    app.find("push button", title).click()
 
 
 def by_duration(app):
@@ -261,6 +260,7 @@ def look(asked):
 
     harness.run("xprop", "-root", "-f", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", f"Xft.dpi: {96 * asked.text:.0f}")
     with Viewer(*reports[:1], size=size, env=environment(asked)) as app:
+        app.language = asked.language
         if wanted is None or "open" in wanted:
             keep(app, "open")
         for name, enter, ends in STATES:
