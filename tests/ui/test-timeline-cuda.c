@@ -641,16 +641,25 @@ the_table_shows_one_kernel_alone (void)
   lns_report_close (report);
 }
 
-/* The left edge of the hint, in pixels from that of the area that shows time; or -1 if there is none. */
+/* Whether the hint is X pixels from the left edge of the area that shows time. */
+static bool
+is_hint_at (LnsTimeline *timeline, int x)
+{
+  const graphene_rect_t body = lns_timeline_layout_body (&timeline->layout);
+  for (int y = 0; y < (int)body.size.height; y += 4)
+    if (lns_timeline_overlay_is_hint (&timeline->layout, body.origin.x + (float)x,
+                                      body.origin.y + (float)y))
+      return true;
+  return false;
+}
+
+/* The left edge of the hint, in such pixels; or -1 if there is none. */
 static int
 hint_px (LnsTimeline *timeline)
 {
-  const graphene_rect_t body = lns_timeline_layout_body (&timeline->layout);
-  for (int x = 0; x < (int)body.size.width; x++)
-    for (int y = 0; y < (int)body.size.height; y += 4)
-      if (lns_timeline_overlay_is_hint (&timeline->layout, body.origin.x + (float)x,
-                                        body.origin.y + (float)y))
-        return x;
+  for (int x = 0; x < (int)lns_timeline_layout_body (&timeline->layout).size.width; x++)
+    if (is_hint_at (timeline, x))
+      return x;
   return -1;
 }
 
@@ -670,9 +679,11 @@ what_is_out_of_view_is_hinted_at (void)
                       lns_sum (to.end_ns, 2 * LNS_KNOWN_STEP_NS));
   const int earlier_px = hint_px (timeline);
   LNS_CHECK (earlier_px >= 0 && earlier_px < 10);
+  LNS_CHECK (!is_hint_at (timeline, lns_view_get_width_px (view) - 10));
   lns_view_show_span (view, lns_difference (to.start_ns, 2 * LNS_KNOWN_STEP_NS),
                       lns_difference (to.start_ns, LNS_KNOWN_STEP_NS));
-  LNS_CHECK (hint_px (timeline) > lns_view_get_width_px (view) / 2);
+  LNS_CHECK (hint_px (timeline) > 10);
+  LNS_CHECK (is_hint_at (timeline, lns_view_get_width_px (view) - 10));
   /* What is in another row is above or below the event, unless the event's own row is not to be seen. */
   lns_view_show_span (view, lns_difference (to.start_ns, LNS_KNOWN_STEP_NS),
                       lns_sum (to.end_ns, LNS_KNOWN_STEP_NS));
