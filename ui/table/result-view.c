@@ -97,8 +97,11 @@ text_of (const LnsResultColumn *column, const LnsResultCell *cell)
     case LNS_RESULT_TIME:
       return g_strdup (lns_format_duration (llround (value_of (column, cell)), text));
     case LNS_RESULT_CHANGE:
-      return g_strdup_printf ("%s%s", cell->number > 0 ? "+" : "",
-                              lns_format_duration (cell->number, text));
+      return g_strdup_printf ("%s%s",
+                              cell->number > 0   ? "+"
+                              : cell->number < 0 ? "−"
+                                                 : "",
+                              lns_format_duration (cell->number, text) + (cell->number < 0));
     case LNS_RESULT_BYTES:
       return g_strdup (
           lns_format_bytes ((uint64_t)llround (fmax (value_of (column, cell), 0)), text));
@@ -133,7 +136,11 @@ text_cell_new (LnsResultView *self, int column, gboolean is_text)
   GtkWidget *cell = lns_text_cell_new (!is_text, least_chars (self, column));
 
   if (is_text)
-    lns_text_cell_set_natural_chars (LNS_TEXT_CELL (cell), self->widths[column]);
+    {
+      /* Where characters are wide, texts need more than as many of usual width. */
+      const guint n_chars = self->widths[column];
+      lns_text_cell_set_natural_chars (LNS_TEXT_CELL (cell), n_chars + n_chars / 3);
+    }
   return cell;
 }
 
@@ -443,8 +450,8 @@ number_width_px (LnsResultView *self, unsigned column)
   least.is_empty = most.is_empty =
       !lns_result_range (self->result, column, &least.number, &most.number);
   /* What may be written in another unit is as long as the longest text of any. */
-  const char *longest = of->type == LNS_RESULT_TIME     ? "999.999 µs"
-                        : of->type == LNS_RESULT_CHANGE ? "+999.999 µs"
+  const char *longest = of->type == LNS_RESULT_TIME     ? "999.999 ms"
+                        : of->type == LNS_RESULT_CHANGE ? "+999.999 ms"
                         : of->type == LNS_RESULT_SHARE  ? "100.0 %"
                         : of->type == LNS_RESULT_BYTES  ? "1023.9 MiB"
                                                         : "";
@@ -546,8 +553,12 @@ add_columns (LnsResultView *self)
 
   self->columns = g_new0 (LnsColumn, n_columns);
   self->widths = g_new (guint, n_columns);
+  gboolean has_long = FALSE;
   for (unsigned i = 0; i < n_columns; i++)
-    self->widths[i] = width_of (self, i);
+    {
+      self->widths[i] = width_of (self, i);
+      has_long = has_long || self->widths[i] == TEXT_CHARS;
+    }
   /* What a row is about stands last in files, where lines are of any length, and first here. */
   const gboolean is_turned = !self->keeps_columns && columns[n_columns - 1].type == LNS_RESULT_TEXT;
   for (unsigned i = 0; i < n_columns; i++)
@@ -560,11 +571,11 @@ add_columns (LnsResultView *self)
       g_signal_connect (gtk_column_view_column_get_factory (column), "unbind",
                         G_CALLBACK (unbind_cb), self);
       lns_column_view_make_sortable (column);
+      /* Long texts have the room that short ones do not need. */
+      if (!is_text || (has_long && self->widths[id] < TEXT_CHARS))
+        gtk_column_view_column_set_expand (column, FALSE);
       if (!is_text)
-        {
-          gtk_column_view_column_set_expand (column, FALSE);
-          lns_column_view_align_title (column);
-        }
+        lns_column_view_align_title (column);
     }
 }
 
