@@ -332,6 +332,16 @@ is_kept (const Loading *loading, uint64_t place)
   return loading->kept == NULL || (loading->kept[place / 8] >> place % 8 & 1) != 0;
 }
 
+/* Whether an event of START_NS … END_NS touches the span: as the details count those of a time, without what begins at its end or ends at its
+ * beginning. */
+static bool
+touches (const Loading *loading, int64_t start_ns, int64_t end_ns)
+{
+  return (start_ns < loading->to_ns ||
+          (start_ns == loading->to_ns && loading->from_ns == loading->to_ns)) &&
+         (end_ns > loading->from_ns || start_ns == loading->from_ns);
+}
+
 /* Notes the PLACE of ROW. As long as no place is left out, a row is its place, and PLACES has none. */
 static void
 add_place (LnsEventNumbers *places, uint32_t row, uint32_t place)
@@ -366,7 +376,7 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
       const int64_t start_ns = chunk->start_ns[i];
       const int64_t end_ns = lns_states_known_end (set->report, kind, chunk->flags[i], start_ns,
                                                    lns_sum (start_ns, chunk->duration_ns[i]));
-      if (start_ns > loading->to_ns || end_ns < loading->from_ns)
+      if (!touches (loading, start_ns, end_ns))
         {
           loading->n_outside++;
           continue;
