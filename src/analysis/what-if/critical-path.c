@@ -267,6 +267,9 @@ lns_critical_path_sentence (LnsReport *report, const LnsCriticalPath *critical)
   int64_t gpu_ns, thread_ns;
   char all[LNS_WHY_NS_SIZE];
 
+  if (critical->parts.n == 0 && critical->graph->labels.n > 0)
+    return lns_strdup (
+        _ ("In this time, there is no critical path: nothing that is recorded ends in it."));
   if (critical->parts.n == 0)
     return lns_strdup (_ ("The report has no critical path: it does not tell what threads and GPUs "
                           "did."));
