@@ -168,13 +168,14 @@ product (const uint32_t n[3])
   return (uint64_t)n[0] * n[1] * n[2];
 }
 
-/* "80 × 2 × 1 (160 UNITS)". */
+/* "80 × 2 × 1 (160 UNITS)"; ONE is the word for one of them. */
 static char *
-shape_text (const uint32_t n[3], const char *units)
+shape_text (const uint32_t n[3], const char *one, const char *units)
 {
   char count[LNS_FORMAT_SIZE];
   lns_format_unsigned (product (n), count);
-  return g_strdup_printf ("%u × %u × %u (%s %s)", n[0], n[1], n[2], count, units);
+  return g_strdup_printf ("%u × %u × %u (%s %s)", n[0], n[1], n[2], count,
+                          product (n) == 1 ? one : units);
 }
 
 /* What the launch asks of the GPU beside what one multiprocessor has. */
@@ -191,9 +192,11 @@ add_occupancy (const Subject *self, const LnsCudaLaunch *launch)
        g_strdup_printf (_ ("%s of the %s that a multiprocessor can hold"), text,
                         lns_format_unsigned (device->max_warps_per_sm, most)));
   if (device->n_multiprocessors > 0)
-    add (self, _ ("Blocks per multiprocessor"),
-         g_strdup (lns_format_fixed ((double)product (launch->grid) / device->n_multiprocessors, 1,
-                                     text)));
+    {
+      const double n_each = (double)product (launch->grid) / device->n_multiprocessors;
+      add (self, _ ("Blocks per multiprocessor"),
+           g_strdup (lns_format_fixed (n_each, n_each < 0.1 ? 3 : 1, text)));
+    }
 }
 
 static void
@@ -205,11 +208,11 @@ add_launch (const Subject *self, const LnsCudaLaunch *launch)
   /* Traces of other profilers may not tell them: no kernel has a grid of 0, or no registers. */
   if (product (launch->grid) > 0)
     {
-      add (self, _ ("Grid"), shape_text (launch->grid, _ ("blocks")));
-      add (self, _ ("Block"), shape_text (launch->block, _ ("threads")));
+      add (self, _ ("Grid"), shape_text (launch->grid, _ ("block"), _ ("blocks")));
+      add (self, _ ("Block"), shape_text (launch->block, _ ("thread"), _ ("threads")));
     }
   if (product (launch->cluster) > 0)
-    add (self, _ ("Cluster"), shape_text (launch->cluster, _ ("blocks")));
+    add (self, _ ("Cluster"), shape_text (launch->cluster, _ ("block"), _ ("blocks")));
   add_occupancy (self, launch);
   if (launch->registers > 0)
     add (self, _ ("Registers"), g_strdup_printf (_ ("%u per thread"), launch->registers));

@@ -84,6 +84,10 @@ set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
       g_object_new (GTK_TYPE_LABEL, "label", text, "xalign", 0.0, "wrap", TRUE, "wrap-mode",
                     PANGO_WRAP_WORD_CHAR, "selectable", TRUE, "hexpand", TRUE, NULL);
 
+  /* A hyphen at the end of a line would be one more character of a name. */
+  g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
+  pango_attr_list_insert (attributes, pango_attr_insert_hyphens_new (FALSE));
+  gtk_label_set_attributes (GTK_LABEL (label), attributes);
   gtk_widget_add_css_class (title_label, "details-title");
   lns_text_set_numeric (label);
   gtk_grid_attach (grid, title_label, 0, line, 1, 1);

@@ -258,7 +258,8 @@ show_evidence (LnsFindingsPane *self, const LnsWhyFinding *finding)
       lns_format_duration (evidence->start_ns, start);
       /* Translators: how long something took, and when it began: "8.875 ms at 37.414 ms" */
       g_autofree char *text = g_strdup_printf (_ ("%s at %s"), duration, start);
-      g_string_append_printf (links, "%s<a href=\"%u\">%s</a>", i > 0 ? " · " : "", i, text);
+      g_string_append_printf (links, "%s<a href=\"%u\"><span allow_breaks=\"false\">%s</span></a>",
+                              i > 0 ? " · " : "", i, text);
     }
   /* Translators: times of events follow */
   g_autofree char *markup = g_strdup_printf (_ ("Evidence: %s"), links->str);

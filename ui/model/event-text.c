@@ -149,7 +149,8 @@ lns_event_text_process (LnsReport *report, uint32_t process)
   if (process >= n)
     return g_strdup (NOTHING);
   g_autofree char *name = lns_event_text_string (report, processes[process].name, true);
-  return lns_display_numbered (name, processes[process].pid);
+  const char *slash = strrchr (name, '/'); /* other profilers tell the whole path of the program */
+  return lns_display_numbered (slash != NULL ? slash + 1 : name, processes[process].pid);
 }
 
 char *
