@@ -154,6 +154,12 @@ def searched(app):
     app.type("st")
 
 
+def launch(app):
+    """The dialog comes when it is known what the machine can record."""
+    app.activate("win.launch")
+    app.wait(lambda: len(app.windows()) == 2, what="the dialog")
+
+
 def one_row(app):
     """Others are hidden."""
     row_menu(app)
@@ -204,7 +210,7 @@ STATES = [
     ("export", show("win.export"), True),
     ("picture", show("win.save-picture"), True),
     ("about", show("app.about"), True),
-    ("launch", show("win.launch"), True),
+    ("launch", launch, True),
     ("one-row", one_row, False),
 ]
 WITHOUT_REPORT = ("menu-file", "menu-view", "search", "launch", "keys", "legend", "about")
