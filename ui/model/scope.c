@@ -99,12 +99,14 @@ lns_scope_text (LnsScope *self)
     return g_strdup (_ ("for the whole run"));
   lns_format_duration (start_ns, start);
   lns_format_duration (end_ns, end);
+  g_autofree char *from = *start == '-' ? g_strconcat ("−", start + 1, NULL) : g_strdup (start);
+  g_autofree char *to = *end == '-' ? g_strconcat ("−", end + 1, NULL) : g_strdup (end);
   return g_strdup_printf (kind == LNS_SCOPE_VIEW
                               /* Translators: two times of the report */
                               ? _ ("for what is in view: %s – %s")
                               /* Translators: two times of the report */
                               : _ ("for the selection: %s – %s"),
-                          start, end);
+                          from, to);
 }
 
 LnsScope *

@@ -548,19 +548,31 @@ lns_timeline_measure (GtkWidget *widget,
   *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 1200 : 480;
 }
 
-/* Fills the area below the last row. A background under the rows, which are opaque, would cost a fifth of a frame. */
+/* Fills the area below the last row, and the place of the scrollbar beside the rows while there is none. A background under the rows, which are
+ * opaque, would cost a fifth of a frame. */
 static void
 snapshot_floor (LnsTimeline *self, GtkSnapshot *snapshot)
 {
   GdkRGBA color;
   int width_px = gtk_widget_get_width (GTK_WIDGET (self));
   int height_px = gtk_widget_get_height (GTK_WIDGET (self)) - self->rows_end_px;
-  if (height_px > 0 &&
-      gtk_style_context_lookup_color (gtk_widget_get_style_context (GTK_WIDGET (self)),
-                                      "view_bg_color", &color))
-    gtk_snapshot_append_color (
-        snapshot, &color,
-        &GRAPHENE_RECT_INIT (0, (float)self->rows_end_px, (float)width_px, (float)height_px));
+  graphene_rect_t rows;
+  if (height_px <= 0 ||
+      !gtk_style_context_lookup_color (gtk_widget_get_style_context (GTK_WIDGET (self)),
+                                       "view_bg_color", &color))
+    return;
+  gtk_snapshot_append_color (
+      snapshot, &color,
+      &GRAPHENE_RECT_INIT (0, (float)self->rows_end_px, (float)width_px, (float)height_px));
+  if (!gtk_widget_get_child_visible (self->scrollbar) &&
+      gtk_widget_compute_bounds (GTK_WIDGET (self->rows), GTK_WIDGET (self), &rows))
+    {
+      const float end_px = rows.origin.x + rows.size.width;
+      gtk_snapshot_append_color (snapshot, &color,
+                                 &GRAPHENE_RECT_INIT (end_px, rows.origin.y,
+                                                      (float)width_px - end_px,
+                                                      (float)self->rows_end_px - rows.origin.y));
+    }
 }
 
 /* Draws the line below the pinned rows. */
