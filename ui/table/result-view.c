@@ -553,12 +553,8 @@ add_columns (LnsResultView *self)
 
   self->columns = g_new0 (LnsColumn, n_columns);
   self->widths = g_new (guint, n_columns);
-  gboolean has_long = FALSE;
   for (unsigned i = 0; i < n_columns; i++)
-    {
-      self->widths[i] = width_of (self, i);
-      has_long = has_long || self->widths[i] == TEXT_CHARS;
-    }
+    self->widths[i] = width_of (self, i);
   /* What a row is about stands last in files, where lines are of any length, and first here. */
   const gboolean is_turned = !self->keeps_columns && columns[n_columns - 1].type == LNS_RESULT_TEXT;
   for (unsigned i = 0; i < n_columns; i++)
@@ -571,11 +567,33 @@ add_columns (LnsResultView *self)
       g_signal_connect (gtk_column_view_column_get_factory (column), "unbind",
                         G_CALLBACK (unbind_cb), self);
       lns_column_view_make_sortable (column);
-      /* Long texts have the room that short ones do not need. */
-      if (!is_text || (has_long && self->widths[id] < TEXT_CHARS))
-        gtk_column_view_column_set_expand (column, FALSE);
       if (!is_text)
-        lns_column_view_align_title (column);
+        {
+          gtk_column_view_column_set_expand (column, FALSE);
+          lns_column_view_align_title (column);
+        }
+    }
+}
+
+/* Gives long texts, and those that became longer since the cells were made, the room that short ones do not need. O(rows). */
+static void
+spread_columns (LnsResultView *self)
+{
+  GListModel *columns = gtk_column_view_get_columns (self->table);
+  unsigned n_columns;
+  gboolean has_long = FALSE;
+
+  lns_result_columns (self->result, &n_columns);
+  for (unsigned i = 0; i < n_columns; i++)
+    has_long = has_long || width_of (self, i) == TEXT_CHARS;
+  for (guint i = 0; i < g_list_model_get_n_items (columns); i++)
+    {
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
+      const unsigned id = (unsigned)self->columns[i].id;
+      const guint width = width_of (self, id);
+      if (width > 0)
+        gtk_column_view_column_set_expand (column, !has_long || width == TEXT_CHARS ||
+                                                       width > self->widths[id]);
     }
 }
 
@@ -618,6 +636,7 @@ lns_result_view_set (LnsResultView *self, LnsResult *result)
   self->result = result;
   if (!is_alike)
     add_columns (self);
+  spread_columns (self);
   widen_columns (self);
   g_free (self->order);
   self->order = g_new (uint32_t, MAX (n_rows (self), 1));
