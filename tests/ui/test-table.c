@@ -459,6 +459,16 @@ rows_are_saved (void)
   LNS_CHECK_INT (g_rmdir (folder), 0);
 }
 
+/* Without what begins where the time ends, or ends where it begins. */
+static gboolean
+touches (const LnsEventSet *set, uint32_t row, int64_t from_ns, int64_t to_ns)
+{
+  const int64_t start_ns = lns_event_set_start (set, row);
+
+  return start_ns < to_ns &&
+         (start_ns >= from_ns || start_ns + lns_event_set_duration (set, row) > from_ns);
+}
+
 /* The events that touch the selected time, as a look at every event says; none of them is told as damaged. */
 static void
 the_selected_time_restricts_the_events (void)
@@ -474,8 +484,7 @@ the_selected_time_restricts_the_events (void)
       if (!lns_view_get_time_selection (table->view, NULL, NULL))
         continue;
       for (uint32_t row = 0; row < all->n; row++)
-        n += lns_event_set_start (all, row) <= spans[i][1] &&
-             lns_event_set_start (all, row) + lns_event_set_duration (all, row) >= spans[i][0];
+        n += touches (all, row, spans[i][0], spans[i][1]);
       LNS_CHECK (n > 0 && n < all->n / 2);
       lns_events_table_show_lanes (table, "some", all->lanes, all->n_lanes, NULL, 0);
       WAIT_FOR (table->set != NULL && table->querying == NULL);
@@ -492,8 +501,7 @@ n_touching (const LnsEventSet *set, int64_t from_ns, int64_t to_ns)
   uint32_t n = 0;
 
   for (uint32_t row = 0; row < set->n; row++)
-    n += lns_event_set_start (set, row) <= to_ns &&
-         lns_event_set_start (set, row) + lns_event_set_duration (set, row) >= from_ns;
+    n += touches (set, row, from_ns, to_ns);
   return n;
 }
 

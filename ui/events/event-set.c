@@ -337,9 +337,7 @@ is_kept (const Loading *loading, uint64_t place)
 static bool
 touches (const Loading *loading, int64_t start_ns, int64_t end_ns)
 {
-  return (start_ns < loading->to_ns ||
-          (start_ns == loading->to_ns && loading->from_ns == loading->to_ns)) &&
-         (end_ns > loading->from_ns || start_ns == loading->from_ns);
+  return start_ns < loading->to_ns && (start_ns >= loading->from_ns || end_ns > loading->from_ns);
 }
 
 /* Notes the PLACE of ROW. As long as no place is left out, a row is its place, and PLACES has none. */
