@@ -238,7 +238,12 @@ show_advice (LnsFindingsPane *self, guint position)
   const char *advice = position == GTK_INVALID_LIST_POSITION ? why->next
                        : finding != NULL                     ? finding->advice
                                          : abstention_at (self, position)->advice;
-  g_autofree char *text = advice != NULL ? lns_answer_sentence (advice) : NULL;
+  /* Advice about what is not known is a sentence already. */
+  const gboolean is_sentence =
+      advice != NULL && (g_str_has_suffix (advice, ".") || g_str_has_suffix (advice, "。"));
+  g_autofree char *text = advice == NULL ? NULL
+                          : is_sentence  ? lns_display_text (advice, strlen (advice), TRUE)
+                                         : lns_answer_sentence (advice);
 
   gtk_label_set_text (self->advice, text != NULL ? text : "");
   gtk_widget_set_visible (self->card, text != NULL);

@@ -228,6 +228,8 @@ lns_critical_path_what (const LnsGraph *graph, const LnsGraphLabel *label, const
       return lns_strdup (_ ("not recorded"));
     case LNS_PIECE_QUEUED:
       return lns_strdup (_ ("from launch to start"));
+    case LNS_PIECE_GRAPH:
+      return *name != '\0' ? lns_strdup (name) : lns_strdup (_ ("CUDA graph"));
     case LNS_PIECE_HOST:
       return *name != '\0' ? lns_strdup (name) : lns_strdup (_ ("host function"));
     default:
