@@ -155,9 +155,9 @@ def searched(app):
 
 
 def launch(app):
-    """The dialog comes when it is known what the machine can record."""
+    """With what can be traced, which the dialog asks for when it is there."""
     app.activate("win.launch")
-    app.wait(lambda: len(app.windows()) == 2, what="the dialog")
+    app.wait(lambda: app.find_all("check box"), what="what can be traced")
 
 
 def one_row(app):
