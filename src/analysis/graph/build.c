@@ -941,6 +941,29 @@ clear (Builder *builder)
   free (builder->processes);
 }
 
+/* When the run began. What a profiler says of itself may begin long before the program, and is no part of it. O(lanes). */
+static int64_t
+start_of_run (LnsReport *report)
+{
+  const int64_t first_ns = lns_report_info (report)->start_ns;
+  int64_t start_ns = INT64_MAX;
+  bool has_profiler = false;
+  uint32_t n_lanes;
+
+  lns_report_lanes (report, &n_lanes);
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (report, i);
+      if (info == NULL || info->n_events == 0)
+        continue;
+      if (lns_process_is_of_profiler (report, lns_track_of (report, i)->process))
+        has_profiler = true;
+      else
+        start_ns = info->start_ns < start_ns ? info->start_ns : start_ns;
+    }
+  return has_profiler && start_ns < INT64_MAX ? start_ns : first_ns;
+}
+
 LnsGraph *
 lns_graph_build (LnsReport *report,
                  const LnsGraphMark *marks,
@@ -959,7 +982,7 @@ lns_graph_build (LnsReport *report,
 
   builder.points.graph = builder.graph;
   builder.graph->report = report;
-  builder.graph->start_ns = lns_report_info (report)->start_ns;
+  builder.graph->start_ns = start_of_run (report);
   /* Of imported ones, as soon as there is one. */
   builder.graph->has_wakers = lns_report_meta (report, "imported_from") == NULL &&
                               lns_count_events (report, LNS_LANE_SCHED) > 0;
