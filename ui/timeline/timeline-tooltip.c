@@ -344,7 +344,9 @@ lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit
            (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
     {
       append_narrow (self, markup, &hit->strip, &tile->pixels[p]);
-      if (hit->strip.kind == LNS_STRIP_STATES || hit->strip.kind == LNS_STRIP_COMBINED)
+      /* Without a lane, no state of the thread was recorded. */
+      if (hit->strip.kind == LNS_STRIP_STATES ||
+          (hit->strip.kind == LNS_STRIP_COMBINED && hit->strip.lane != LNS_ID_NONE))
         append_states (self, markup);
     }
 
