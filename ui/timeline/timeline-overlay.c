@@ -20,7 +20,7 @@
 #define MIN_MARK_PX    3
 #define LINK_INSET_PX  6 /* from the left edge of a call to its line */
 #define LINK_HEAD_PX   6
-#define HINT_PX        280 /* of its text, at most */
+#define HINT_PX        360 /* of its text, at most */
 #define HINT_MARGIN_PX 4
 #define HINT_TOP_PX    28 /* below the words of the selected time */
 #define MAX_LINKS      8  /* of more, only the first gets a line, with their number */
