@@ -8,6 +8,8 @@
 #include <glib/gi18n.h>
 
 #include "src/base/format.h"
+#include "src/base/saturate.h"
+#include "ui/model/event-text.h"
 
 #define REST_MSEC 120
 
@@ -88,19 +90,37 @@ lns_scope_set_is_of_view (LnsScope *self, gboolean is_of_view)
   change (self);
 }
 
+/* Whether START_NS and END_NS, written with thousandths of their unit, would hardly differ. */
+static gboolean
+needs_all_digits (int64_t start_ns, int64_t end_ns)
+{
+  const int64_t most_ns = MAX (ABS (start_ns), ABS (end_ns));
+  const int64_t digit_ns = most_ns >= 1000000000 ? 1000000 : most_ns >= 1000000 ? 1000 : 1;
+
+  return lns_difference (end_ns, start_ns) < 10 * digit_ns;
+}
+
+static char *
+time_text (int64_t ns, gboolean is_exact)
+{
+  char text[LNS_FORMAT_SIZE];
+
+  if (is_exact)
+    return lns_event_text_time (ns);
+  lns_format_duration (ns, text);
+  return *text == '-' ? g_strconcat ("−", text + 1, NULL) : g_strdup (text);
+}
+
 char *
 lns_scope_text (LnsScope *self)
 {
   int64_t start_ns, end_ns;
   const LnsScopeKind kind = lns_scope_get (self, &start_ns, &end_ns);
-  char start[LNS_FORMAT_SIZE], end[LNS_FORMAT_SIZE];
 
   if (kind == LNS_SCOPE_WHOLE)
     return g_strdup (_ ("for the whole run"));
-  lns_format_duration (start_ns, start);
-  lns_format_duration (end_ns, end);
-  g_autofree char *from = *start == '-' ? g_strconcat ("−", start + 1, NULL) : g_strdup (start);
-  g_autofree char *to = *end == '-' ? g_strconcat ("−", end + 1, NULL) : g_strdup (end);
+  const gboolean is_exact = needs_all_digits (start_ns, end_ns);
+  g_autofree char *from = time_text (start_ns, is_exact), *to = time_text (end_ns, is_exact);
   return g_strdup_printf (kind == LNS_SCOPE_VIEW
                               /* Translators: two times of the report */
                               ? _ ("for what is in view: %s – %s")
