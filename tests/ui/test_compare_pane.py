@@ -40,7 +40,7 @@ def longest_augment(path):
 
 def shown(ns, sign=False):
     text = f"{abs(ns) / 1e6:.3f} ms" if abs(ns) >= 1e6 else f"{abs(ns) / 1e3:.3f} µs"
-    return ("-" if ns < 0 else "+" if sign else "") + text
+    return ("−" if ns < 0 else "+" if sign else "") + text
 
 
 def moved(app):

@@ -19,6 +19,7 @@
 #define CELL_PADDING_PX 24 /* of a cell                               */
 #define ARROW_PX        14 /* of a title, beside what a cell has      */
 #define TEXT_CHARS      24
+#define SPARE_CHARS     2 /* letters of a text may be wider than most are */
 
 /* The same of a narrow table, and to how many characters texts are cut where there is no room: those of the first column, and others. */
 #define NARROW_PADDING_PX 14
@@ -82,9 +83,9 @@ value_of (const LnsResultColumn *column, const LnsResultCell *cell)
   return (double)cell->number / pow (10, column->decimals);
 }
 
-/* The text of CELL: valid UTF-8. Free with g_free (). */
+/* The text of CELL, with a hyphen for a minus sign. Free with g_free (). */
 static char *
-text_of (const LnsResultColumn *column, const LnsResultCell *cell)
+plain_text_of (const LnsResultColumn *column, const LnsResultCell *cell)
 {
   char text[LNS_FORMAT_SIZE];
 
@@ -119,6 +120,16 @@ text_of (const LnsResultColumn *column, const LnsResultCell *cell)
   return column->decimals == 0 && cell->number >= 0
              ? g_strdup (lns_format_unsigned ((uint64_t)cell->number, text))
              : g_strdup (lns_format_fixed (value_of (column, cell), (int)column->decimals, text));
+}
+
+/* The text of CELL: valid UTF-8. Free with g_free (). */
+static char *
+text_of (const LnsResultColumn *column, const LnsResultCell *cell)
+{
+  g_autofree char *text = plain_text_of (column, cell);
+
+  return column->type != LNS_RESULT_TEXT && text[0] == '-' ? g_strconcat ("−", text + 1, NULL)
+                                                           : g_steal_pointer (&text);
 }
 
 /* How many characters of texts in COLUMN are in view however little room there is. */
@@ -515,7 +526,7 @@ lns_result_view_whole_px (LnsResultView *self)
       g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
       const unsigned id = (unsigned)self->columns[i].id;
       width_px += self->widths[id] == 0 ? gtk_column_view_column_get_fixed_width (column)
-                                        : MAX ((int)self->widths[id] * char_px,
+                                        : MAX ((int)(self->widths[id] + SPARE_CHARS) * char_px,
                                                title_px (self, column_of (self, id))) +
                                               padding_px (self);
     }
