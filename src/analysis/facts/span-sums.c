@@ -23,7 +23,7 @@ typedef enum
   SORT_THREADS, /* what a thread was in                                                          */
   SORT_GPUS,
   SORT_RUNNING, /* that a thread was on a CPU                                                    */
-  SORT_NOTHING  /* derived, or a copy of other lanes                                             */
+  SORT_NOTHING  /* derived: lists of events leave it out, too                                    */
 } Sort;
 
 static Sort
@@ -47,8 +47,6 @@ sort_of (LnsLaneKind kind)
     case LNS_LANE_SCHED:
       return SORT_RUNNING;
     case LNS_LANE_NVTX_PROJECTED:
-    case LNS_LANE_CPU_RUN:
-    case LNS_LANE_CUDA_BACKTRACE:
       return SORT_NOTHING;
     default:
       return SORT_NONE;
