@@ -168,14 +168,19 @@ product (const uint32_t n[3])
   return (uint64_t)n[0] * n[1] * n[2];
 }
 
-/* "80 × 2 × 1 (160 UNITS)"; ONE is the word for one of them. */
+/* "80 × 2 × 1 (160 UNITS)" */
 static char *
-shape_text (const uint32_t n[3], const char *one, const char *units)
+shape_text (const uint32_t n[3], const char *units)
 {
   char count[LNS_FORMAT_SIZE];
   lns_format_unsigned (product (n), count);
-  return g_strdup_printf ("%u × %u × %u (%s %s)", n[0], n[1], n[2], count,
-                          product (n) == 1 ? one : units);
+  return g_strdup_printf ("%u × %u × %u (%s %s)", n[0], n[1], n[2], count, units);
+}
+
+static const char *
+blocks_of (uint64_t n)
+{
+  return ngettext ("block", "blocks", n);
 }
 
 /* What the launch asks of the GPU beside what one multiprocessor has. */
@@ -208,11 +213,12 @@ add_launch (const Subject *self, const LnsCudaLaunch *launch)
   /* Traces of other profilers may not tell them: no kernel has a grid of 0, or no registers. */
   if (product (launch->grid) > 0)
     {
-      add (self, _ ("Grid"), shape_text (launch->grid, _ ("block"), _ ("blocks")));
-      add (self, _ ("Block"), shape_text (launch->block, _ ("thread"), _ ("threads")));
+      add (self, _ ("Grid"), shape_text (launch->grid, blocks_of (product (launch->grid))));
+      add (self, _ ("Block"),
+           shape_text (launch->block, ngettext ("thread", "threads", product (launch->block))));
     }
   if (product (launch->cluster) > 0)
-    add (self, _ ("Cluster"), shape_text (launch->cluster, _ ("block"), _ ("blocks")));
+    add (self, _ ("Cluster"), shape_text (launch->cluster, blocks_of (product (launch->cluster))));
   add_occupancy (self, launch);
   if (launch->registers > 0)
     add (self, _ ("Registers"), g_strdup_printf (_ ("%u per thread"), launch->registers));

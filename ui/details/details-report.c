@@ -120,7 +120,7 @@ lns_details_report_new (LnsView *view)
   count (report, &n_processes, &n_threads);
   lns_format_duration (lns_view_get_duration_ns (view), duration);
   add (fields, _ ("Program"), program (report));
-  add (fields, _ ("Began"), began (report));
+  add (fields, C_ ("report", "Began"), began (report));
   add (fields, _ ("Duration"), g_strdup (duration));
   add (fields, _ ("GPU"), gpus (report));
   add (fields, _ ("Host"), meta (report, "host_name"));

@@ -190,6 +190,25 @@ hue_of (LnsSpanBox *self, const LnsSpanName *name)
   return self->hues != NULL ? lns_hues_get (self->hues, bytes, size_bytes) : 0;
 }
 
+/* DURATION_NS with three digits: three such times stand in one line. */
+static const char *
+format_rounded (int64_t duration_ns, char ret_text[LNS_FORMAT_SIZE])
+{
+  static const char *const units[] = { "ns", "µs", "ms", "s" };
+  double value = (double)duration_ns;
+  size_t unit = 0;
+
+  while (unit + 1 < G_N_ELEMENTS (units) && value >= 999.5)
+    {
+      value /= 1000;
+      unit++;
+    }
+  lns_format_fixed (value, unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, ret_text);
+  const size_t length = strlen (ret_text);
+  g_snprintf (ret_text + length, LNS_FORMAT_SIZE - length, " %s", units[unit]);
+  return ret_text;
+}
+
 /* Replaces the bars of BOX, which TITLE stands above, by those of NAMES. The longest has all the room. */
 static void
 show_names (LnsSpanBox *self, GtkLabel *title, GtkBox *box, const LnsSpanNames *names)
@@ -215,8 +234,8 @@ show_names (LnsSpanBox *self, GtkLabel *title, GtkBox *box, const LnsSpanNames *
         {
           /* Translators: percentiles of how long events take */
           g_autofree char *words = g_strdup_printf (
-              _ ("p50 %s · p90 %s · p99 %s"), lns_format_duration (name->p50_ns, p50),
-              lns_format_duration (name->p90_ns, p90), lns_format_duration (name->p99_ns, p99));
+              _ ("p50 %s · p90 %s · p99 %s"), format_rounded (name->p50_ns, p50),
+              format_rounded (name->p90_ns, p90), format_rounded (name->p99_ns, p99));
           lns_name_bar_set_words (LNS_NAME_BAR (bar), words);
         }
       gtk_box_append (box, bar);

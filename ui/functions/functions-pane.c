@@ -97,21 +97,13 @@ page_now (LnsFunctionsPane *self)
   return g_str_equal (view, "flame") ? "flame" : "table";
 }
 
-/* Whose samples they are, and of how much time. Free with g_free (). */
-static char *
+/* Whose samples they are. Of which time, the dock says. */
+static const char *
 title_now (LnsFunctionsPane *self)
 {
   const char *threads = lns_functions_get_threads_title (self->functions);
-  int64_t start_ns, end_ns;
-  char duration[LNS_FORMAT_SIZE];
 
-  if (threads == NULL)
-    threads = _ ("All threads");
-  if (!lns_view_get_time_selection (lns_functions_get_view (self->functions), &start_ns, &end_ns))
-    return g_strdup (threads);
-  /* Translators: threads, and how much time is selected: "All threads, 1.2 s" */
-  return g_strdup_printf (_ ("%s, %s"), threads,
-                          lns_format_duration (lns_difference (end_ns, start_ns), duration));
+  return threads != NULL ? threads : _ ("All threads");
 }
 
 /* How many samples there are. Free with g_free (). */
@@ -283,7 +275,7 @@ update (LnsFunctionsPane *self)
 {
   const LnsFunctionSums *sums = lns_functions_get_sums (self->functions);
   const LnsFunctionsState state = lns_functions_get_state (self->functions);
-  g_autofree char *title = title_now (self);
+  const char *title = title_now (self);
   g_autofree char *count = state == LNS_FUNCTIONS_READY ? count_now (self, sums) : g_strdup ("");
 
   gtk_widget_set_visible (self->header, state != LNS_FUNCTIONS_NONE);
