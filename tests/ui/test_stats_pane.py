@@ -93,7 +93,7 @@ def test_a_sum_leads_to_the_longest_event():
 
 def test_the_table_is_of_the_selected_time():
     longest = max(asked('SELECT start, "end" FROM LNS_STEPS'), key=lambda step: step[1] - step[0])
-    part = told("cuda_gpu_kern_sum", f"--filter-time={longest[0]}/{longest[1]}")
+    part = told("cuda_gpu_kern_sum", f"--filter-time={longest[0] + 1}/{longest[1] - 1}")
     with harness.App(SAMPLE, size=(1400, 900)) as app:
         app.activate("win.show-stats")
         app.find("label", f"{len(told('cuda_gpu_kern_sum'))} rows")

@@ -12,6 +12,7 @@
 #include "src/analysis/filter.h"
 #include "src/analysis/stats/report.h"
 #include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "ui/model/job.h"
 #include "ui/model/scope.h"
 #include "ui/table/result-view.h"
@@ -218,6 +219,12 @@ ask (LnsStatsPane *self)
   run->stats = g_ptr_array_index (self->choices, gtk_drop_down_get_selected (self->reports));
   run->span.process = LNS_ID_NONE;
   run->scope = lns_scope_get (self->scope, &run->span.start_ns, &run->span.end_ns);
+  /* What only touches the time is not of it, as in other panes; the filter takes it in. */
+  if (run->scope != LNS_SCOPE_WHOLE && lns_difference (run->span.end_ns, run->span.start_ns) > 1)
+    {
+      run->span.start_ns++;
+      run->span.end_ns--;
+    }
   if (g_strcmp0 (gtk_stack_get_visible_child_name (self->stack), "table") != 0)
     show_text (self, _ ("Summing up…"));
   else
