@@ -29,19 +29,21 @@ lns_cuda_copy_kind_name (uint32_t kind)
 const char *
 lns_cuda_memory_kind_name (uint32_t kind)
 {
-  static const char *const names[] = { "unknown", "pageable", "pinned",        "device",
-                                       "array",   "managed",  "device static", "managed static" };
-  return names[kind < G_N_ELEMENTS (names) ? kind : 0];
+  static const char *const names[] = { N_ ("unknown"),       N_ ("pageable"),      N_ ("pinned"),
+                                       N_ ("device"),        N_ ("array"),         N_ ("managed"),
+                                       N_ ("device static"), N_ ("managed static") };
+  return _ (names[kind < G_N_ELEMENTS (names) ? kind : 0]);
 }
 
 const char *
 lns_cuda_operation_name (uint32_t operation, bool is_pool)
 {
-  static const char *const memory[] = { "", "allocation", "release" };
-  static const char *const pool[] = { "", "creation", "destruction", "trim" };
-  if (is_pool)
-    return pool[operation < G_N_ELEMENTS (pool) ? operation : 0];
-  return memory[operation < G_N_ELEMENTS (memory) ? operation : 0];
+  static const char *const memory[] = { "", N_ ("allocation"), N_ ("release") };
+  static const char *const pool[] = { "", N_ ("creation"), N_ ("destruction"), N_ ("trim") };
+  const char *name = is_pool ? pool[operation < G_N_ELEMENTS (pool) ? operation : 0]
+                             : memory[operation < G_N_ELEMENTS (memory) ? operation : 0];
+
+  return *name != '\0' ? _ (name) : name;
 }
 
 /* --- Results ------------------------------------------------------------------------------- */
