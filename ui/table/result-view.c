@@ -19,7 +19,6 @@
 #define CELL_PADDING_PX 24 /* of a cell                               */
 #define ARROW_PX        14 /* of a title, beside what a cell has      */
 #define TEXT_CHARS      24
-#define SPARE_CHARS     2 /* letters of a text may be wider than most are */
 
 /* The same of a narrow table, and to how many characters texts are cut where there is no room: those of the first column, and others. */
 #define NARROW_PADDING_PX 14
@@ -505,6 +504,21 @@ width_of (LnsResultView *self, unsigned column)
   return (guint)MIN (n_chars, TEXT_CHARS);
 }
 
+/* How wide the longest text of COLUMN is, at least LEAST_PX: its letters may be wider than most are. O(rows). */
+static int
+text_px (LnsResultView *self, unsigned column, int least_px)
+{
+  for (size_t i = 0; i < lns_result_n_rows (self->result); i++)
+    {
+      const LnsResultCell cell = lns_result_cell (self->result, i, column);
+      if (cell.is_empty || cell.size_bytes != self->widths[column])
+        continue;
+      g_autofree char *text = text_of (column_of (self, column), &cell);
+      return MAX (least_px, measure (self, text));
+    }
+  return least_px;
+}
+
 void
 lns_result_view_make_narrow (LnsResultView *self)
 {
@@ -526,7 +540,7 @@ lns_result_view_whole_px (LnsResultView *self)
       g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
       const unsigned id = (unsigned)self->columns[i].id;
       width_px += self->widths[id] == 0 ? gtk_column_view_column_get_fixed_width (column)
-                                        : MAX ((int)(self->widths[id] + SPARE_CHARS) * char_px,
+                                        : MAX (text_px (self, id, (int)self->widths[id] * char_px),
                                                title_px (self, column_of (self, id))) +
                                               padding_px (self);
     }
