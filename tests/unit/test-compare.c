@@ -630,7 +630,13 @@ compare_groups (const Program *program, const Plant *plant, const Machine *machi
       else
         clear (&pair);
     }
-  lns_votes_apply (&votes, first.comparison, false);
+  lns_comparison_free (first.comparison);
+  LnsError error = { 0 };
+  first.comparison = lns_compare (
+      first.tables, &(LnsCompareOptions){ .levels = lns_votes_levels (&votes) }, NULL, &error);
+  if (first.comparison == NULL)
+    LNS_FAIL ("%s", error.message);
+  LNS_CHECK (first.comparison->tells_runs);
   lns_votes_clear (&votes);
   return first;
 }

@@ -511,7 +511,7 @@ text_px (LnsResultView *self, unsigned column, int least_px)
   for (size_t i = 0; i < lns_result_n_rows (self->result); i++)
     {
       const LnsResultCell cell = lns_result_cell (self->result, i, column);
-      if (cell.is_empty || cell.size_bytes != self->widths[column])
+      if (cell.is_empty || chars_of (&cell) < self->widths[column])
         continue;
       g_autofree char *text = text_of (column_of (self, column), &cell);
       return MAX (least_px, measure (self, text));
@@ -600,28 +600,6 @@ add_columns (LnsResultView *self)
     }
 }
 
-/* Gives long texts, and those that became longer since the cells were made, the room that short ones do not need. O(rows). */
-static void
-spread_columns (LnsResultView *self)
-{
-  GListModel *columns = gtk_column_view_get_columns (self->table);
-  unsigned n_columns;
-  gboolean has_long = FALSE;
-
-  lns_result_columns (self->result, &n_columns);
-  for (unsigned i = 0; i < n_columns; i++)
-    has_long = has_long || width_of (self, i) == TEXT_CHARS;
-  for (guint i = 0; i < g_list_model_get_n_items (columns); i++)
-    {
-      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
-      const unsigned id = (unsigned)self->columns[i].id;
-      const guint width = width_of (self, id);
-      if (width > 0)
-        gtk_column_view_column_set_expand (column, !has_long || width == TEXT_CHARS ||
-                                                       width > self->widths[id]);
-    }
-}
-
 /* Makes columns of numbers as wide as those of the result need. What is wider, as the user wants it to be, stays. The room that is left is
  * for the longest texts: half of it beside short ones would cut them off. */
 static void
@@ -661,7 +639,6 @@ lns_result_view_set (LnsResultView *self, LnsResult *result)
   self->result = result;
   if (!is_alike)
     add_columns (self);
-  spread_columns (self);
   widen_columns (self);
   g_free (self->order);
   self->order = g_new (uint32_t, MAX (n_rows (self), 1));

@@ -82,6 +82,8 @@ typedef struct
 {
   const LnsComparedRun *runs;
   const LnsIdMap *renamed;
+  const LnsRunLevels *levels;    /* of A and B, or NULL */
+  double *run_pace[N_GROUPS][2]; /* owned: how slow the machine was in each run, or NULL */
   Candidates candidates;
   size_t *of_part[2]; /* 1 + index of the candidate, by part                                     */
   double *nothing[2]; /* no time in any step                                                     */
@@ -515,6 +517,48 @@ take_surer (LnsShift *shift, double *p, const LnsShift *quick, double quick_p)
   *p = fmin (1, 2 * *p);
 }
 
+static void
+find_run_pace (Comparer *comparer)
+{
+  for (int group = 0; comparer->levels != NULL && group < N_GROUPS; group++)
+    {
+      double **pace = comparer->run_pace[group];
+      for (int side = 0; side < 2; side++)
+        pace[side] = lns_calloc (comparer->levels[side].n, sizeof (double));
+      if (lns_run_levels_pace (comparer->levels, group == OF_GPU, pace))
+        continue;
+      for (int side = 0; side < 2; side++)
+        {
+          free (pace[side]);
+          pace[side] = NULL;
+        }
+    }
+}
+
+/* Compares candidate I by the levels of several runs. */
+static void
+compare_levels (Comparer *comparer, size_t i)
+{
+  Candidate *candidate = &comparer->candidates.items[i];
+  uint64_t keys[2] = { 0, 0 };
+
+  for (int side = 0; side < 2; side++)
+    if (candidate->part[side] != 0 || candidate->is_step)
+      keys[side] =
+          lns_run_level_key (comparer->runs[side].times, candidate->part[side], candidate->is_self);
+  if (!lns_run_levels_shift (comparer->levels, keys, NULL, &candidate->shift))
+    return;
+  /* Where the machine was faster in one run than in another, times beside those of other parts are nearer to one another. */
+  LnsShift relative;
+  if (candidate->group < N_GROUPS && comparer->run_pace[candidate->group][0] != NULL &&
+      lns_run_levels_shift (comparer->levels, keys, comparer->run_pace[candidate->group],
+                            &relative) &&
+      width (&relative) < width (&candidate->shift))
+    candidate->shift = relative;
+  if (is_worth (candidate->shift.a, candidate->shift.b))
+    candidate->p = candidate->shift.p;
+}
+
 /* Compares candidate I. */
 static void
 compare (Comparer *comparer, size_t i)
@@ -523,6 +567,11 @@ compare (Comparer *comparer, size_t i)
   const bool is_contended = comparer->is_contended && candidate->group != OF_GPU;
   double *pace[2] = { NULL, NULL };
 
+  if (comparer->levels != NULL)
+    {
+      compare_levels (comparer, i);
+      return;
+    }
   /* A median is near enough to tell what cannot count. */
   if (fabs (candidate->level[1] - candidate->level[0]) <
           LNS_LEAST_CHANGE / 2 * fmax (candidate->level[0], candidate->level[1]) &&
@@ -718,6 +767,12 @@ find_steps (const Comparer *comparer, LnsChangesFound *found)
   const bool is_witnessed = comparer->n_witnesses[OF_CPU] > LEAST_WITNESSES;
   LnsShift quick;
 
+  if (comparer->levels != NULL)
+    {
+      const uint64_t key = lns_run_level_key (comparer->runs[0].times, 0, false);
+      lns_run_levels_shift (comparer->levels, (const uint64_t[]){ key, key }, NULL, &found->steps);
+      return;
+    }
   find_shift (comparer, ns,
               (Way){ .is_contended = comparer->is_contended, .is_witnessed = is_witnessed },
               found->common, &found->steps);
@@ -794,10 +849,10 @@ correct_family (Comparer *comparer, bool of_gaps)
 }
 
 LnsChangesFound
-lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
+lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed, const LnsRunLevels *levels)
 {
   LnsChangesFound found = { .p = 1 };
-  Comparer comparer = { .runs = runs, .renamed = renamed };
+  Comparer comparer = { .runs = runs, .renamed = renamed, .levels = levels };
   const size_t n_a = runs[0].times->n, n_b = runs[1].times->n;
 
   comparer.room = lns_calloc ((n_a > n_b ? n_a : n_b) + 1, sizeof (double));
@@ -815,6 +870,7 @@ lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
   for (size_t i = 0; i < comparer.candidates.n; i++)
     measure (&comparer, &comparer.candidates.items[i]);
   find_witnesses (&comparer);
+  find_run_pace (&comparer);
   for (size_t i = 0; i < comparer.candidates.n; i++)
     if (is_compared (&comparer, &comparer.candidates.items[i]))
       compare (&comparer, i);
@@ -837,6 +893,9 @@ lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
       free (comparer.of_part[side]);
       free (comparer.nothing[side]);
     }
+  for (int group = 0; group < N_GROUPS; group++)
+    for (int side = 0; side < 2; side++)
+      free (comparer.run_pace[group][side]);
   free (comparer.room);
   return found;
 }

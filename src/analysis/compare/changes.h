@@ -7,8 +7,7 @@
 
 #pragma once
 
-#include "src/analysis/compare/parts.h"
-#include "src/analysis/compare/shift.h"
+#include "src/analysis/compare/run-levels.h"
 
 /* A change counts if the scatter of the steps gives one that large less often than this, with all comparisons that were made. */
 #define LNS_SURE 0.01
@@ -69,6 +68,8 @@ typedef struct
 } LnsChangesFound;
 
 /* Compares RUNS, A and B, both with at least LNS_LEAST_COMPARED steps that count. RENAMED has the key of B's parts by the key of those
- * of A that they are, where it is another one. To be cleared. O(parts × steps log steps). */
-LnsChangesFound lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed);
+ * of A that they are, where it is another one. LEVELS, of A and B, are those of several runs, of which RUNS are the typical ones: how far runs lie
+ * apart tells then what is sure, instead of the scatter of the steps; NULL: there is one run of each. To be cleared. O(parts × steps log steps). */
+LnsChangesFound
+lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed, const LnsRunLevels *levels);
 void lns_changes_clear (LnsChangesFound *found);

@@ -339,17 +339,18 @@ quantile_of (const LnsComparedRun *run, double share, bool with_outliers)
 }
 
 static void
-compare_runs (LnsComparison *comparison)
+compare_runs (LnsComparison *comparison, const LnsRunLevels *levels)
 {
   LnsIdMap renamed = { 0 };
 
   comparison->is_known = true;
+  comparison->tells_runs = levels != NULL;
   for (int side = 0; side < 2; side++)
     {
       LnsComparedRun *run = &comparison->runs[side];
       run->is_left_out = lns_calloc (run->times->n + 1, sizeof (bool));
       run->left = lns_series_clean (run->times->ns, run->times->n, run->is_left_out);
-      comparison->n_runs[side] = 1;
+      comparison->n_runs[side] = levels != NULL ? levels[side].n : 1;
       comparison->p50_ns[side] = quantile_of (run, 0.5, false);
       comparison->p99_ns[side] = quantile_of (run, 0.99, true);
       comparison->is_known &=
@@ -359,7 +360,7 @@ compare_runs (LnsComparison *comparison)
   if (!comparison->is_known)
     return;
   find_renamed (comparison, &renamed);
-  comparison->found = lns_changes_find (comparison->runs, &renamed);
+  comparison->found = lns_changes_find (comparison->runs, &renamed, levels);
   lns_id_map_clear (&renamed);
   const LnsShift *steps = &comparison->found.steps;
   if (comparison->p50_ns[0] > 0 && steps->a > 0)
@@ -398,7 +399,7 @@ lns_compare (LnsTables *const tables[2],
       lns_comparison_free (comparison);
       return NULL;
     }
-  compare_runs (comparison);
+  compare_runs (comparison, options->levels);
   compare_findings (comparison);
   _lns_comparison_write_sentences (comparison, options->in_language);
   return comparison;

@@ -15,6 +15,8 @@ typedef struct
 {
   const char *step_range; /* the name of the NVTX range that is a step, or NULL: it is found     */
   bool in_language;       /* sentences are in the person's language, else in English              */
+  const LnsRunLevels
+      *levels; /* of A and B: all runs, of which these are the typical ones; or NULL */
 } LnsCompareOptions;
 
 /* What differs between the runs, besides times. */

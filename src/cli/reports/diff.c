@@ -236,11 +236,16 @@ in_language (const Values *values)
   return values->format == NULL || strcmp (values->format, "json") != 0;
 }
 
+/* Compares the runs that are OPENED, by LEVELS of all runs unless that is NULL. */
 static LnsComparison *
-compare_opened (const Values *values, const Opened opened[2], LnsError *error)
+compare_opened (const Values *values,
+                const Opened opened[2],
+                const LnsRunLevels *levels,
+                LnsError *error)
 {
   const LnsCompareOptions asked = { .step_range = values->steps,
-                                    .in_language = in_language (values) };
+                                    .in_language = in_language (values),
+                                    .levels = levels };
   return lns_compare ((LnsTables *const[]){ opened[0].tables, opened[1].tables }, &asked,
                       lns_cli_catch_interrupt (), error);
 }
@@ -269,7 +274,7 @@ hear_all (LnsVotes *votes,
       const bool is_new[] = { i < runs[0].n, i < runs[1].n };
       for (int side = 0; good && side < 2; side++)
         good = !is_new[side] || open_run (&opened[side], &runs[side], i, error);
-      LnsComparison *comparison = good ? compare_opened (values, opened, error) : NULL;
+      LnsComparison *comparison = good ? compare_opened (values, opened, NULL, error) : NULL;
       good = comparison != NULL;
       if (good)
         lns_votes_add (votes, comparison, is_new);
@@ -288,11 +293,12 @@ compare_runs (const Values *values, const LnsCliRuns runs[2], Opened opened[2], 
   const bool are_many = runs[0].n > 1 || runs[1].n > 1;
   bool good = !are_many || hear_all (&votes, values, runs, opened, error);
 
+  const LnsRunLevels *levels = lns_votes_levels (&votes);
   for (int side = 0; good && side < 2; side++)
     good = open_run (&opened[side], &runs[side], lns_votes_typical (&votes, side), error);
   if (good)
-    comparison = compare_opened (values, opened, error);
-  if (comparison != NULL && are_many)
+    comparison = compare_opened (values, opened, levels, error);
+  if (comparison != NULL && are_many && levels == NULL)
     lns_votes_apply (&votes, comparison, in_language (values));
   lns_votes_clear (&votes);
   return comparison;
