@@ -253,7 +253,7 @@ write_names (void)
   static char long_name[(64 << 10) + 1];
   for (size_t i = 0; i < sizeof long_name - 1; i++)
     long_name[i] = "0123456789abcdef "[i % 17];
-  uint32_t it = process ("a_program_with_a_name_that_is_wider_than_any_header", 31);
+  uint32_t it = process ("a_program_with_a_name_that_is_much_wider_than_the_widest_header", 31);
   uint32_t plain = domain (it, 0, ""), far = domain (it, 1, "a domain\nof two lines");
   uint32_t by = thread (it, "a worker thread whose name says a lot about it", 32);
   uint32_t on = lane (track (LNS_TRACK_NVTX_RANGES, it, by, plain, ""), 0, LNS_LANE_NVTX_PUSH_POP);

@@ -75,7 +75,7 @@ a_cut_row_label_is_told_whole (void)
   pango_layout_get_pixel_size (layout, &needed_px, NULL);
   LNS_CHECK (needed_px > gtk_widget_get_width (label) && gtk_widget_get_width (label) > 0);
   LNS_CHECK_STR (lns_tooltip_get (label),
-                 "a_program_with_a_name_that_is_wider_than_any_header (31)");
+                 "a_program_with_a_name_that_is_much_wider_than_the_widest_header (31)");
   close_timeline (timeline);
 }
 
