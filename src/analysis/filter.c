@@ -298,8 +298,9 @@ static void
 copy_tracks (Part *part)
 {
   uint32_t n_tracks, n_lanes;
-  const LnsTrack *tracks = lns_report_tracks (part->report, &n_tracks);
+  /* Lanes first: projected ones may come meanwhile, whose tracks are there before them. */
   const LnsLane *lanes = lns_report_lanes (part->report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (part->report, &n_tracks);
   bool *is_there = lns_calloc (n_tracks, sizeof *is_there);
   uint32_t *track_of = lns_calloc (n_tracks, sizeof *track_of);
 

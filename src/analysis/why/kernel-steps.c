@@ -26,7 +26,9 @@
 typedef struct
 {
   LnsWorkWalk *walk;
-  LnsLaneCursor *cursors; /* for each lane of the report */
+  LnsLaneCursor *
+      cursors; /* for each lane that the report had then: others may have ranges projected meanwhile */
+  uint32_t n_cursors;
 } Kernels;
 
 /* Cuts the kernels where the word of the first ones of a step is. */
@@ -52,14 +54,13 @@ typedef struct
 static Kernels
 kernels_new (LnsWhyMaker *maker, const LnsDeviceWork *work)
 {
-  uint32_t n_lanes;
   Kernels kernels = { 0 };
 
-  lns_report_lanes (maker->report, &n_lanes);
+  lns_report_lanes (maker->report, &kernels.n_cursors);
   kernels.walk =
       lns_work_walk_new (maker->report, work, UINT32_C (1) << LNS_LANE_CUDA_KERNEL, maker->cancel);
-  kernels.cursors = lns_calloc (n_lanes, sizeof *kernels.cursors);
-  for (uint32_t i = 0; i < n_lanes; i++)
+  kernels.cursors = lns_calloc (kernels.n_cursors, sizeof *kernels.cursors);
+  for (uint32_t i = 0; i < kernels.n_cursors; i++)
     kernels.cursors[i] = (LnsLaneCursor){ .report = maker->report,
                                           .lane = i,
                                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
@@ -67,12 +68,9 @@ kernels_new (LnsWhyMaker *maker, const LnsDeviceWork *work)
 }
 
 static void
-kernels_clear (LnsWhyMaker *maker, Kernels *kernels)
+kernels_clear (Kernels *kernels)
 {
-  uint32_t n_lanes;
-
-  lns_report_lanes (maker->report, &n_lanes);
-  for (uint32_t i = 0; i < n_lanes; i++)
+  for (uint32_t i = 0; i < kernels->n_cursors; i++)
     lns_lane_cursor_clear (&kernels->cursors[i]);
   free (kernels->cursors);
   lns_work_walk_free (kernels->walk);
@@ -132,7 +130,7 @@ find_period (LnsWhyMaker *maker,
     memcpy (ret_word, names.items + ret_period->first, ret_period->anchor * sizeof *ret_word);
   lns_array_clear (&names);
   lns_array_clear (&pauses);
-  kernels_clear (maker, &kernels);
+  kernels_clear (&kernels);
   return good;
 }
 
@@ -266,7 +264,7 @@ _lns_why_find_kernel_steps (LnsWhyMaker *maker,
   while (good && !found && cutter.n_taken < cutter.n_read)
     good = take (&cutter, error);
   good = good && (found || end_last (&cutter, error));
-  kernels_clear (maker, &kernels);
+  kernels_clear (&kernels);
   if (!good)
     return false;
   if (maker->steps.n < 4 || (double)cutter.n_regular < LEAST_SHARE * (double)cutter.n_taken)
