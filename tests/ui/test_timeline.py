@@ -135,7 +135,7 @@ def test_colors_tell_how_long_events_are():
         assert timeline.color_at(row, 0.40, 22) not in ((0, 0xaa, 0), timeline.color_at(row, 0.85, 4)), "halves of 430 ms"
         app.activate("win.show-legend")
         app.find("label", "Duration of Events")
-        assert not app.root.find("label", "Calls of CUDA")
+        assert not app.root.find("label", "CUDA calls")
         app.key("Escape")
         app.activate("app.timeline-colors", "'name'")
         app.wait(lambda: timeline.color_at(row, 0.85, 4) == EPOCHS[0], what="its own color again")

@@ -175,23 +175,38 @@ shown_table (LnsCriticalPane *self)
 
 /* --- Showing ---------------------------------------------------------------------------------- */
 
-/* How much of PATH nobody knows, in a line; NULL: it is all known. Free with g_free (). */
+/* How much of CRITICAL nobody knows, and of the time that was asked for is not in it, in a line; NULL: it is all known, and in it. Free with
+ * g_free (). */
 static char *
-doubts_of (const LnsPath *path)
+doubts_of (const LnsCriticalPath *critical)
 {
+  const LnsPath *path = &critical->path;
   const double all_ns = (double)MAX (path->end_ns - path->start_ns, 1);
   const double inferred = 100 * (double)path->inferred_ns / all_ns,
                unknown = 100 * (double)path->unknown_ns / all_ns;
-  g_autofree char *first =
-      inferred >= 0.1
-          ? g_strdup_printf (_ ("Timing alone tells what %.1f %% of it waited for."), inferred)
-          : NULL;
-  g_autofree char *second =
-      unknown >= 0.1 ? g_strdup_printf (_ ("%.1f %% of it is not known."), unknown) : NULL;
+  g_autoptr (GStrvBuilder) sentences = g_strv_builder_new ();
+  char rest[LNS_FORMAT_SIZE];
+  g_autofree char *later = NULL, *first = NULL, *second = NULL;
 
-  if (first == NULL || second == NULL)
-    return g_strdup (first != NULL ? first : second);
-  return g_strdup_printf ("%s %s", first, second);
+  if ((double)critical->rest_ns >= all_ns / 100)
+    {
+      later = g_strdup_printf (
+          _ ("It ends %s before this time does: nothing that is recorded ends in between."),
+          lns_format_duration (critical->rest_ns, rest));
+      g_strv_builder_add (sentences, later);
+    }
+  if (inferred >= 0.1)
+    {
+      first = g_strdup_printf (_ ("Timing alone tells what %.1f %% of it waited for."), inferred);
+      g_strv_builder_add (sentences, first);
+    }
+  if (unknown >= 0.1)
+    {
+      second = g_strdup_printf (_ ("%.1f %% of it is not known."), unknown);
+      g_strv_builder_add (sentences, second);
+    }
+  g_auto (GStrv) all = g_strv_builder_end (sentences);
+  return *all != NULL ? g_strjoinv (" ", all) : NULL;
 }
 
 /* Whether NAMES has nothing but time of which no name is known. */
@@ -259,7 +274,7 @@ show (LnsCriticalPane *self)
       gtk_stack_set_visible_child_name (self->stack, "text");
       return;
     }
-  g_autofree char *doubts = doubts_of (&path->path);
+  g_autofree char *doubts = doubts_of (path);
   gtk_label_set_text (self->sentence, sentence);
   lns_tooltip_set (GTK_WIDGET (self->sentence), sentence);
   gtk_label_set_text (self->doubts, doubts != NULL ? doubts : "");

@@ -4,6 +4,7 @@
  */
 
 #include "ui/model/bookmarks.h"
+#include "ui/model/display-text.h"
 
 #include <glib/gi18n.h>
 
@@ -122,12 +123,12 @@ lns_bookmarks_step (LnsBookmarks *self, int direction)
 char *
 lns_bookmarks_time_text (LnsBookmarks *self, guint i)
 {
-  char start[LNS_FORMAT_SIZE], end[LNS_FORMAT_SIZE], length[LNS_FORMAT_SIZE];
+  char text[LNS_FORMAT_SIZE], length[LNS_FORMAT_SIZE];
   const LnsMark *mark = &g_array_index (self->marks, LnsMark, i);
-  lns_format_duration_exact (mark->start_ns, start);
+  g_autofree char *start = lns_display_signed (lns_format_duration_exact (mark->start_ns, text)),
+                  *end = lns_display_signed (lns_format_duration_exact (mark->end_ns, text));
   if (mark->end_ns == mark->start_ns)
-    return g_strdup (start);
-  lns_format_duration_exact (mark->end_ns, end);
+    return g_steal_pointer (&start);
   lns_format_duration (lns_difference (mark->end_ns, mark->start_ns), length);
   /* Translators: when a bookmark begins and ends, and its length */
   return g_strdup_printf (_ ("%s – %s (%s)"), start, end, length);

@@ -70,3 +70,9 @@ lns_display_numbered (const char *name, int number)
     return g_strdup (name);
   return *name != '\0' ? g_strdup_printf ("%s (%s)", name, digits) : g_steal_pointer (&digits);
 }
+
+char *
+lns_display_signed (const char *number)
+{
+  return *number == '-' ? g_strconcat ("−", number + 1, NULL) : g_strdup (number);
+}

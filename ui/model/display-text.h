@@ -28,3 +28,6 @@ char *lns_display_cut (const char *text) G_GNUC_WARN_UNUSED_RESULT;
  * (pt_main_thread)" does, or an importer made the number up; the number alone where the name is empty.
  * Free with g_free (). */
 char *lns_display_numbered (const char *name, int number) G_GNUC_WARN_UNUSED_RESULT;
+
+/* NUMBER with a minus sign where it begins with a hyphen. Free with g_free (). */
+char *lns_display_signed (const char *number) G_GNUC_WARN_UNUSED_RESULT;

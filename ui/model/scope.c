@@ -9,6 +9,7 @@
 
 #include "src/base/format.h"
 #include "src/base/saturate.h"
+#include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 
 #define REST_MSEC 120
@@ -107,8 +108,7 @@ time_text (int64_t ns, gboolean is_exact)
 
   if (is_exact)
     return lns_event_text_time (ns);
-  lns_format_duration (ns, text);
-  return *text == '-' ? g_strconcat ("−", text + 1, NULL) : g_strdup (text);
+  return lns_display_signed (lns_format_duration (ns, text));
 }
 
 char *

@@ -55,7 +55,7 @@ void
 lns_time_dialog_show (GtkWindow *parent, LnsView *view)
 {
   GtkWidget *dialog = adw_message_dialog_new (
-      parent, _ ("Go to a Time"), _ ("A time of the ruler, such as “1.204 s” or “37.4 ms”."));
+      parent, _ ("Go to a Time"), _ ("A time on the ruler, such as “1.204 s” or “37.4 ms”."));
   GtkWidget *entry = gtk_entry_new ();
 
   gtk_entry_set_activates_default (GTK_ENTRY (entry), TRUE);

@@ -127,8 +127,7 @@ text_of (const LnsResultColumn *column, const LnsResultCell *cell)
 {
   g_autofree char *text = plain_text_of (column, cell);
 
-  return column->type != LNS_RESULT_TEXT && text[0] == '-' ? g_strconcat ("−", text + 1, NULL)
-                                                           : g_steal_pointer (&text);
+  return column->type == LNS_RESULT_TEXT ? g_steal_pointer (&text) : lns_display_signed (text);
 }
 
 /* How many characters of texts in COLUMN are in view however little room there is. */

@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
+#include "ui/model/display-text.h"
 #include "ui/timeline/ruler-ticks.h"
 
 #define HEIGHT_PX   28 /* at least */
@@ -153,8 +154,8 @@ set_text (LnsRuler *self, const char *text, gboolean bold)
     }
   pango_layout_set_attributes (self->layout, attributes);
   g_clear_pointer (&attributes, pango_attr_list_unref);
-  g_autofree char *minus = *text == '-' ? g_strconcat ("−", text + 1, NULL) : NULL;
-  pango_layout_set_text (self->layout, minus != NULL ? minus : text, -1);
+  g_autofree char *shown = lns_display_signed (text);
+  pango_layout_set_text (self->layout, shown, -1);
   int width_px;
   pango_layout_get_pixel_size (self->layout, &width_px, NULL);
   return width_px;

@@ -129,6 +129,9 @@ lns_critical_path_find (
   const uint32_t end = end_by (graph, run->times, to_ns);
   if (from_ns < run->times[0])
     from_ns = run->times[0];
+  const int64_t last_ns = run->times[end_by (graph, run->times, INT64_MAX)];
+  if (last_ns > run->times[end] && to_ns > run->times[end])
+    critical->rest_ns = lns_difference (to_ns < last_ns ? to_ns : last_ns, run->times[end]);
   if (to_ns > run->times[end])
     to_ns = run->times[end];
   lns_path_find (graph, run->times, end, from_ns, to_ns, n_longest, keeps_links, &critical->path);
@@ -362,6 +365,13 @@ lns_critical_path_write_text (LnsReport *report,
     fputs (_ ("Longest links:\n"), stream);
   for (size_t i = 0; i < path->longest.n; i++)
     put_link (report, critical, i, stream);
+  if (share_of (critical->rest_ns, path) >= 0.01)
+    {
+      char rest[LNS_WHY_NS_SIZE];
+      fprintf (stream,
+               _ ("It ends %s before this time does: nothing that is recorded ends in between.\n"),
+               _lns_why_ns (critical->rest_ns, rest));
+    }
   if (share_of (path->inferred_ns, path) >= 0.001)
     fprintf (stream, _ ("Timing alone tells what %.1f %% of the critical path waited for.\n"),
              100 * share_of (path->inferred_ns, path));

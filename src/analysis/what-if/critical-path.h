@@ -45,6 +45,8 @@ typedef struct
 {
   const LnsGraph *graph; /* of its run, borrowed                                                 */
   LnsPath path;
+  int64_t
+      rest_ns; /* of the time that was asked for, behind the path: nothing that is recorded ends in it */
   LNS_ARRAY (LnsCriticalPart) parts; /* what has most of the path first                          */
 } LnsCriticalPath;
 
