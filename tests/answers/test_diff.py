@@ -162,6 +162,13 @@ def test_folders_of_runs():
     assert diff(folder_of("before-2", 80, 1, 2), folder_of("same-2", 90, 1, 2))["changes"] == []
 
 
+def test_a_run_without_steps_in_a_folder_takes_none_of_the_other_side():
+    before, after = folder_of("all-good", 80, 1), folder_of("one-short", 100, 1.6)
+    shutil.copy(run_of(59, n_steps=2), golden.path(os.path.join(after, "run-2.sqlite")))
+    answer = diff(before, after)
+    assert answer["runs"] == {"a": 5, "b": 4} and [change["name"] for change in answer["changes"]] == ["augment"], answer
+
+
 def test_a_folder_has_reports():
     """Reports, or else exports of nsys; other files are none."""
     folder = golden.path("nothing")

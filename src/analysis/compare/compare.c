@@ -353,9 +353,10 @@ compare_runs (LnsComparison *comparison, const LnsRunLevels *levels)
       comparison->n_runs[side] = levels != NULL ? levels[side].n : 1;
       comparison->p50_ns[side] = quantile_of (run, 0.5, false);
       comparison->p99_ns[side] = quantile_of (run, 0.99, true);
-      comparison->is_known &=
+      comparison->has_steps[side] =
           run->times->n >= LNS_LEAST_COMPARED + run->left.n_warm_up + run->left.n_outliers &&
           run->times->unseen_share <= LNS_MOST_UNSEEN;
+      comparison->is_known &= comparison->has_steps[side];
     }
   if (!comparison->is_known)
     return;

@@ -38,6 +38,7 @@ typedef struct
   LnsTables *tables[2]; /* borrowed                                                              */
   LnsWhy *why[2];       /* owned                                                                 */
   LnsComparedRun runs[2];
+  bool has_steps[2]; /* enough of them                                                          */
   bool is_known; /* both have enough steps; else only what differs is told, besides the verdict  */
   double p50_ns[2], p99_ns[2]; /* of the steps, without time for which they had no CPU            */
   double change, low, high;    /* share of A's p50                                                */

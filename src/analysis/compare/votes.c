@@ -32,7 +32,7 @@ lns_votes_add (LnsVotes *votes, const LnsComparison *comparison, const bool is_n
       LnsVotesSide *of = &votes->sides[side];
       const size_t index = of->n_added;
       of->n_added += is_new[side];
-      if (!is_new[side] || !comparison->is_known)
+      if (!is_new[side] || !comparison->has_steps[side])
         continue;
       *lns_array_add (&of->p50_ns) = comparison->p50_ns[side];
       *lns_array_add (&of->index_of) = index;
