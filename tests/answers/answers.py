@@ -21,6 +21,11 @@ def check_ledgers(answer, what):
     for finding in answer["findings"]:
         assert finding["cause"] in IDLE | BUSY | {"unknown"} and finding["ns"] >= 0 and finding["sentence"].endswith("."), (what, finding)
         assert finding["events"] or finding["cause"] == "not-recorded", (what, finding)
+        # What was lost so many times was lost to the longest of them at least in part, and to none more than in all.
+        longest_ns = finding["longest_ns"]
+        assert finding["cause"] == "unknown" or 0 < longest_ns <= finding["ns"], (what, finding)
+        if finding["cause"] in IDLE:
+            assert finding["ns"] <= finding["count"] * longest_ns, (what, finding)
     # What the verdict is about comes first, and then what costs most, but slow steps behind their reason. Where the program started for
     # longer than it worked and the verdict is on its work, start and end come last.
     costs = [(finding["cause"] in ENDS, finding["ns"]) for finding in answer["findings"][1:] if finding["cause"] != "slow-step"]

@@ -188,6 +188,27 @@ def test_steps_without_ranges_that_are_slow():
         os.unlink(path)
 
 
+def test_steps_of_graphs_that_are_recorded_as_a_whole():
+    """All is queued at once: neither does the second step begin when it was launched, nor the last one end before its graph."""
+    for seed in seeds(4):
+        world = worlds.World(f"graphs/{seed}", "graphs", has_ranges=False)
+        graph_ns, world.n_steps = world.random.randrange(2, 30) * worlds.MS, world.random.randrange(8, 20)
+
+        def work():
+            for kernel in (3, 5, 7):
+                world.main.launch(kernel, 3 * worlds.US)
+            start, correlation = world.main.call("cudaGraphLaunch_v10000", 9 * worlds.US)
+            world.process.on_gpu("GRAPH_TRACE", start + 12 * worlds.US, graph_ns, correlation, 7, graphId=1, graphExecId=2)
+        world.steps(work=work)
+        path = golden.path("graphs.sqlite")
+        world.write(path)
+        steps = json.loads(golden.run("why", "--format=json", path)[0])["steps"]
+        lengths = [int(row.split("\t")[0]) for row in golden.run("sql", path, 'SELECT "end" - start FROM LNS_STEPS')[0].decode().split("\n")[:-1]]
+        assert steps["count"] == len(lengths) == world.n_steps and not steps["outliers"], (seed, world.n_steps, steps)
+        assert all(graph_ns <= length <= 1.1 * graph_ns for length in lengths), (seed, graph_ns, lengths)
+        os.unlink(path)
+
+
 def test_programs_without_steps_have_none():
     found = []
     for seed in seeds(6):

@@ -194,7 +194,7 @@ def test_the_window_says_where_no_cause_is_known():
     report = os.path.join(tempfile.mkdtemp(dir=os.environ[harness.SESSION]), "none.rep")
     subprocess.run([tap.LANESCOPE, "profile", "-t", "none", "-s", "none", "--cpuctxsw=none", "-o", report, "true"], check=True, capture_output=True)
     with harness.App(report) as app:
-        app.find("label", "Nothing was recorded that tells where the time went.")
+        app.find("label", "The report does not record where the time went.")
 
 
 def test_without_a_display():

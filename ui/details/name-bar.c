@@ -80,10 +80,12 @@ lns_name_bar_new (const char *name, double share, const char *time, unsigned hue
 }
 
 void
-lns_name_bar_set_words (LnsNameBar *self, const char *words)
+lns_name_bar_set_words (LnsNameBar *self, const char *words, const char *help)
 {
+  g_autofree char *tooltip = g_strdup_printf ("%s\n%s", words, help);
+
   gtk_label_set_text (self->words, words);
-  lns_tooltip_set (GTK_WIDGET (self->words), words);
+  lns_tooltip_set (GTK_WIDGET (self->words), tooltip);
   gtk_widget_set_visible (GTK_WIDGET (self->words), TRUE);
 }
 

@@ -18,5 +18,5 @@ G_DECLARE_FINAL_TYPE (LnsNameBar, lns_name_bar, LNS, NAME_BAR, GtkBox)
 GtkWidget *lns_name_bar_new (const char *name, double share, const char *time, unsigned hue)
     G_GNUC_WARN_UNUSED_RESULT;
 
-/* Writes WORDS below the bar. */
-void lns_name_bar_set_words (LnsNameBar *self, const char *words);
+/* Writes WORDS below the bar, with HELP about them at the pointer. */
+void lns_name_bar_set_words (LnsNameBar *self, const char *words, const char *help);

@@ -236,7 +236,9 @@ show_names (LnsSpanBox *self, GtkLabel *title, GtkBox *box, const LnsSpanNames *
           g_autofree char *words = g_strdup_printf (
               _ ("p50 %s · p90 %s · p99 %s"), format_rounded (name->p50_ns, p50),
               format_rounded (name->p90_ns, p90), format_rounded (name->p99_ns, p99));
-          lns_name_bar_set_words (LNS_NAME_BAR (bar), words);
+          lns_name_bar_set_words (
+              LNS_NAME_BAR (bar), words,
+              _ ("How long whole events take, also those of which a part lies outside"));
         }
       gtk_box_append (box, bar);
     }

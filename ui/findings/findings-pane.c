@@ -131,10 +131,8 @@ cell_text (LnsFindingsPane *self, guint position, ColumnId id)
     case COLUMN_COUNT:
       return g_strdup (lns_format_unsigned (finding->count, number));
     case COLUMN_LONGEST:
-      return finding->longest.end_ns > finding->longest.start_ns
-                 ? g_strdup (lns_format_duration (
-                       finding->longest.end_ns - finding->longest.start_ns, number))
-                 : g_strdup ("—");
+      return finding->longest_ns > 0 ? g_strdup (lns_format_duration (finding->longest_ns, number))
+                                     : g_strdup ("—");
     case COLUMN_CONFIDENCE:
       return g_strdup (_ (confidences[finding->confidence]));
     }

@@ -172,6 +172,7 @@ typedef struct
 {
   uint32_t function;
   uint64_t n;
+  gboolean is_around; /* … in others alone: they count it, too */
 } Module;
 
 static int
@@ -196,7 +197,7 @@ list_modules (const LnsFunctionSums *sums)
     {
       const uint64_t n = sums->source == LNS_FUNCTIONS_OF_GPU ? counts[i].total : counts[i].self;
       if (n > 0)
-        g_array_append_val (modules, ((Module){ i, n }));
+        g_array_append_val (modules, ((Module){ i, n, counts[i].self == 0 }));
     }
   g_array_sort (modules, compare_modules);
   return modules;
@@ -215,18 +216,20 @@ update_legend (LnsFunctionsPane *self, const LnsFunctionSums *sums)
       const Module *module = &g_array_index (modules, Module, i);
       g_autofree char *name = lns_functions_module_name (self->functions, module->function);
       g_autofree char *escaped = g_markup_escape_text (name, -1);
-      g_autofree char *share = lns_functions_share (self->functions, module->n);
+      g_autofree char *share =
+          module->is_around ? NULL : lns_functions_share (self->functions, module->n);
       const uint32_t rgb = lns_palette_color (
           palette, 0, lns_functions_module_hue (self->functions, module->function));
-      g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s %s",
-                              i > 0 ? "   " : "", rgb, escaped, share);
+      g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s%s%s",
+                              i > 0 ? "   " : "", rgb, escaped, share != NULL ? " " : "",
+                              share != NULL ? share : "");
     }
   gtk_label_set_markup (self->legend, markup->str);
   lns_tooltip_set (
       GTK_WIDGET (self->legend),
       sums->source == LNS_FUNCTIONS_OF_GPU
-          ? _ ("Kinds of operations and domains of ranges, their share of the GPU time, and their "
-               "colours")
+          ? _ ("Kinds of operations with their share of the GPU time, the domains of the ranges "
+               "around them, and the colours of both")
           : _ ("Modules by the samples that were taken in them, and their colours"));
 }
 

@@ -109,12 +109,11 @@ shown (char *text)
   return result;
 }
 
-/* What WHY, which kept them, has of idle parts, as stretches; WHY keeps them no longer. On a worker. */
+/* What WHY, which kept them, has of idle parts, as stretches of one finding and cause; WHY keeps them no longer. On a worker. */
 static GPtrArray *
 take_idle (LnsWhy *why)
 {
   GPtrArray *all = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
-  int64_t most_ns = 0; /* of the stretch at hand, that one cause has */
 
   for (size_t l = 0; l < why->ledgers.n; l++)
     g_ptr_array_add (all, g_array_new (FALSE, FALSE, sizeof (LnsIdle)));
@@ -125,27 +124,14 @@ take_idle (LnsWhy *why)
       LnsIdle *last =
           of_ledger->len > 0 ? &g_array_index (of_ledger, LnsIdle, of_ledger->len - 1) : NULL;
       const LnsIdle it = { gap->start_ns, gap->end_ns, gap->cause, gap->finding };
-      /* How a program starts and ends is one stretch each, whatever follows or came before. */
-      const bool is_end = gap->cause == LNS_CAUSE_START_UP || gap->cause == LNS_CAUSE_TEAR_DOWN;
       /* A thread always does something; what of it was lost are its waits. */
-      const bool is_device = why->ledgers.items[gap->ledger].is_device;
-      if (!is_device && gap->cause == LNS_CAUSE_CPU_WORK)
+      if (!why->ledgers.items[gap->ledger].is_device && gap->cause == LNS_CAUSE_CPU_WORK)
         continue;
-      const bool follows = last != NULL && last->end_ns == it.start_ns && !is_end &&
-                           last->cause != LNS_CAUSE_START_UP &&
-                           (is_device || last->finding == it.finding);
-      if (!follows)
-        {
-          g_array_append_val (of_ledger, it);
-          most_ns = it.end_ns - it.start_ns;
-          continue;
-        }
-      last->end_ns = it.end_ns;
-      if (it.end_ns - it.start_ns <= most_ns)
-        continue;
-      most_ns = it.end_ns - it.start_ns;
-      last->cause = it.cause;
-      last->finding = it.finding;
+      if (last != NULL && last->end_ns == it.start_ns && last->cause == it.cause &&
+          last->finding == it.finding)
+        last->end_ns = it.end_ns;
+      else
+        g_array_append_val (of_ledger, it);
     }
   lns_array_clear (&why->gaps);
   return all;

@@ -42,7 +42,8 @@ gboolean lns_answer_get_opening (LnsAnswer *self, LnsSpan *ret_span);
 /* What the ledger number L of the answer is about: "GPU 0". Owned by SELF; UTF-8. */
 const char *lns_answer_get_subject (LnsAnswer *self, size_t l);
 
-/* A stretch in which a GPU, or the thread that a ledger is of, did nothing, and what most of it was lost to. */
+/* A stretch in which a GPU, or the thread that a ledger is of, did nothing, and what it was lost to. A gap between two times of work
+ * is one or several, each of which begins where the one before ends. */
 typedef struct
 {
   int64_t start_ns, end_ns;

@@ -156,13 +156,23 @@ lns_event_text_process (LnsReport *report, uint32_t process)
 char *
 lns_event_text_thread (LnsReport *report, uint32_t thread)
 {
-  uint32_t n;
+  uint32_t n, n_processes;
   const LnsThread *threads = lns_report_threads (report, &n);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
   if (thread >= n)
     return g_strdup (NOTHING);
-  g_autofree char *name = lns_event_text_string (report, threads[thread].name, true);
-  return lns_display_numbered (name, threads[thread].tid != 0 ? threads[thread].tid
-                                                              : threads[thread].target_tid);
+  const LnsThread *it = &threads[thread];
+  const LnsProcess *process = it->process < n_processes ? &processes[it->process] : NULL;
+  g_autofree char *name = lns_event_text_string (report, it->name, true);
+  g_autofree char *of_process =
+      lns_event_text_string (report, process != NULL ? process->name : 0, true);
+  /* A thread that is called as its process is has no name of its own, and would read like it. */
+  const bool has_name = *name != '\0' && strcmp (name, of_process) != 0;
+  const bool is_main = process != NULL && it->tid != 0 && it->tid == process->pid;
+  return lns_display_numbered (has_name  ? name
+                               : is_main ? _ ("main")
+                                         : _ ("Thread"),
+                               it->tid != 0 ? it->tid : it->target_tid);
 }
 
 char *

@@ -41,8 +41,9 @@ const char *lns_thread_state_name (LnsThreadState state);
 /* String ID as lns_display_text () shows it. */
 char *lns_event_text_string (LnsReport *report, uint32_t id, bool one_line);
 
-char *lns_event_text_process (LnsReport *report, uint32_t process);     /* "python3 (4711)" */
-char *lns_event_text_thread (LnsReport *report, uint32_t thread);       /* "loader (4715)"  */
+char *lns_event_text_process (LnsReport *report, uint32_t process); /* "python3 (4711)" */
+char *lns_event_text_thread (LnsReport *report,
+                             uint32_t thread); /* "loader (4715)", "main (4711)" */
 char *lns_event_text_stream (LnsReport *report, const LnsTrack *track); /* "14 (copies)"  */
 char *lns_event_text_domain (LnsReport *report, uint32_t domain);       /* "default" has no name */
 

@@ -479,24 +479,6 @@ process_label (LnsReport *report, uint32_t process)
              : g_steal_pointer (&label);
 }
 
-static char *
-thread_label (LnsReport *report, uint32_t thread)
-{
-  uint32_t n_processes;
-  const LnsProcess *processes = lns_report_processes (report, &n_processes);
-  const LnsThread *it = &lns_report_threads (report, NULL)[thread];
-  const LnsProcess *process = it->process < n_processes ? &processes[it->process] : NULL;
-  g_autofree char *name = row_text (report, it->name);
-  g_autofree char *of_process = row_text (report, process != NULL ? process->name : 0);
-  /* A thread that is called as its process is has no name of its own, and would read like it. */
-  const bool has_name = *name != '\0' && strcmp (name, of_process) != 0;
-  const bool is_main = process != NULL && it->tid != 0 && it->tid == process->pid;
-  return lns_display_numbered (has_name  ? name
-                               : is_main ? _ ("main")
-                                         : _ ("Thread"),
-                               it->tid != 0 ? it->tid : it->target_tid);
-}
-
 /* A domain whose name was not recorded is told from the others by its number. */
 static char *
 domain_label (LnsReport *report, const char *what, uint32_t domain)
@@ -622,7 +604,10 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
     case LNS_ROW_THREADS:
       return g_strdup (_ ("Quiet threads"));
     case LNS_ROW_THREAD:
-      return thread_label (report, row->thread);
+      {
+        g_autofree char *thread = lns_event_text_thread (report, row->thread);
+        return lns_display_cut (thread);
+      }
     case LNS_ROW_RANGES:
     case LNS_ROW_PROJECTION:
       return domain_label (report, "NVTX", row->domain);

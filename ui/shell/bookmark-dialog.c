@@ -159,7 +159,7 @@ lns_bookmark_dialog_add (GtkWindow *parent, LnsView *view)
       return;
     }
   show (parent, editing, _ ("Add a Bookmark"),
-        _ ("It is kept with the view, and stands below the ruler."), "");
+        _ ("The note is saved with the view and shown below the ruler."), "");
 }
 
 /* --- All of them --------------------------------------------------------------------------- */

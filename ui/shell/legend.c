@@ -53,7 +53,7 @@ static const Line lines[] = {
   { OF_STATE, LNS_STATE_UNINTERRUPTIBLE, NULL, N_ ("What a Thread Does"),
     N_ ("Waits for a disk, a page of memory or a driver") },
   { OF_STATE, LNS_STATE_UNKNOWN, NULL, N_ ("What a Thread Does"),
-    N_ ("Nothing was recorded that tells") },
+    N_ ("The report does not record it") },
   { OF_CALL, LNS_CUDA_CALL_LAUNCH, NULL, N_ ("CUDA calls"), N_ ("Launches") },
   { OF_CALL, LNS_CUDA_CALL_MEMORY, NULL, N_ ("CUDA calls"), N_ ("Memory and copies") },
   { OF_CALL, LNS_CUDA_CALL_SYNC, NULL, N_ ("CUDA calls"), N_ ("Waiting for the GPU") },

@@ -73,8 +73,12 @@ show_why (LnsVerdictBar *self, const LnsWhy *why)
   gtk_widget_set_visible (self->sign, why->is_slow);
   if (why->findings.n > 0)
     {
-      g_autofree char *words = g_strdup_printf (
+      g_autofree char *found = g_strdup_printf (
           ngettext ("%zu Finding", "%zu Findings", why->findings.n), why->findings.n);
+      /* Translators: how many findings there are, and how many things are not known: "2 Findings, 1 Not Known" */
+      g_autofree char *words =
+          why->abstained.n > 0 ? g_strdup_printf (_ ("%s, %zu Not Known"), found, why->abstained.n)
+                               : g_strdup (found);
       gtk_button_set_label (GTK_BUTTON (self->findings), words);
       gtk_widget_set_visible (self->findings, TRUE);
     }

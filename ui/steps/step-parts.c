@@ -38,7 +38,8 @@ G_DEFINE_FINAL_TYPE (LnsStepParts, lns_step_parts, ADW_TYPE_BIN)
 
 typedef struct
 {
-  LnsSpan spans[2]; /* of the step, and of the median one */
+  size_t steps[2];  /* the step, and the median one */
+  LnsSpan spans[2]; /* of both */
   LnsSpanParts parts;
   bool is_good;
   LnsError error;
@@ -99,31 +100,28 @@ part_kind (LnsReport *report, const LnsSpanPart *part)
   return kind != NULL ? kind : "—";
 }
 
-/* Adds how long the first GPU, or the thread of a report without, was idle for each cause in SPANS. */
+/* Adds how long the first GPU, or the thread of a report without, was idle for each cause in the steps numbered STEPS. */
 static void
-add_idle (LnsStepParts *self, GArray *rows, const LnsSpan spans[2])
+add_idle (LnsStepParts *self, GArray *rows, const size_t steps[2])
 {
-  int64_t ns[LNS_N_CAUSES][2] = { 0 };
-  size_t n;
-  const LnsIdle *idle = lns_answer_get_idle (self->answer, 0, &n);
+  const LnsWhy *why = lns_answer_get_why (self->answer);
+  const gboolean is_device = why->ledgers.n > 0 && why->ledgers.items[0].is_device;
+  const char *subject = lns_answer_get_subject (self->answer, 0);
 
-  for (size_t i = 0; i < n; i++)
-    for (unsigned side = 0; side < 2; side++)
-      {
-        const int64_t start_ns = MAX (idle[i].start_ns, spans[side].start_ns),
-                      end_ns = MIN (idle[i].end_ns, spans[side].end_ns);
-        if (end_ns > start_ns)
-          ns[idle[i].cause][side] += end_ns - start_ns;
-      }
-  for (LnsCause cause = 0; cause < LNS_N_CAUSES; cause++)
-    if (ns[cause][0] > 0 || ns[cause][1] > 0)
-      {
-        /* Translators: a GPU, and what it waited for: "GPU 0: waits for loader" */
-        char *name = g_strdup_printf (_ ("%s: %s"), lns_answer_get_subject (self->answer, 0),
-                                      _ (lns_why_cause_label (cause)));
-        const Part part = { name, _ ("Idle time"), { ns[cause][0], ns[cause][1] } };
-        g_array_append_val (rows, part);
-      }
+  for (LnsCause cause = 0; cause < LNS_N_IDLE_CAUSES; cause++)
+    {
+      Part part = { .kind = _ ("Idle time") };
+      for (unsigned side = 0; side < 2; side++)
+        part.ns[side] = why->steps.ns[steps[side] * (1 + LNS_N_IDLE_CAUSES) + 1 + cause];
+      /* A thread always does something; what of it was lost are its waits. */
+      if ((part.ns[0] == 0 && part.ns[1] == 0) || (!is_device && cause == LNS_CAUSE_CPU_WORK))
+        continue;
+      /* Translators: a GPU, and the word for why it was idle: "GPU 0 idle: lock-wait" */
+      part.name = is_device
+                      ? g_strdup_printf (_ ("%s idle: %s"), subject, lns_cause_name (cause))
+                      : g_strdup_printf (_ ("%s: %s"), subject, _ (lns_why_cause_label (cause)));
+      g_array_append_val (rows, part);
+    }
 }
 
 /* ROWS as the table shows them. To be freed. */
@@ -167,7 +165,7 @@ compare_done (gpointer data, gpointer owner)
     }
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Part));
   g_array_set_clear_func (rows, clear_part);
-  add_idle (self, rows, it->spans);
+  add_idle (self, rows, it->steps);
   for (size_t i = 0; i < it->parts.n; i++)
     {
       const LnsSpanPart *of = &it->parts.items[i];
@@ -214,6 +212,8 @@ lns_step_parts_show (LnsStepParts *self, size_t step)
   self->shown = step;
   const LnsStep *chosen = &steps->all.items[step], *other = find_median (steps, step);
   Comparing *it = g_new0 (Comparing, 1);
+  it->steps[0] = step;
+  it->steps[1] = (size_t)(other - steps->all.items);
   it->spans[0] = (LnsSpan){ chosen->start_ns, chosen->end_ns };
   it->spans[1] = (LnsSpan){ other->start_ns, other->end_ns };
   lns_format_fixed ((double)length_of (chosen) / (double)MAX (steps->p50_ns, 1), 1, times);

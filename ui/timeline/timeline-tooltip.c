@@ -76,7 +76,7 @@ append_state (LnsTimelineTooltip *self, GString *markup, LnsThreadState state)
                           lns_palette_state_mark (palette, state),
                           state == LNS_STATE_UNKNOWN ? "▨" : "■", lns_thread_state_name (state));
   if (state == LNS_STATE_UNKNOWN)
-    g_string_append_printf (markup, "\n%s", _ ("Nothing was recorded that tells."));
+    g_string_append_printf (markup, "\n%s", _ ("The report does not record it."));
   if (state == LNS_STATE_RUNNABLE)
     g_string_append_printf (markup, "\n%s", _ ("It could run, but other threads have the CPUs."));
   if (state == LNS_STATE_UNINTERRUPTIBLE)
@@ -289,7 +289,7 @@ cpu_words (LnsTimelineTooltip *self, const LnsTimelineHit *hit)
       lns_sum (lns_tile_origin_ns (&hit->tile->key),
                (int64_t)(hit->tile_x_px * (double)hit->tile->key.ns_per_tile / LNS_TILE_PX));
   return time_ns >= lns_report_info (lns_view_get_report (self->context->view))->known_ns
-             ? _ ("Nothing was recorded that tells.")
+             ? _ ("The report does not record it.")
              : _ ("No thread that was recorded: the CPU is idle, or runs another program.");
 }
 

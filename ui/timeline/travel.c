@@ -178,6 +178,19 @@ show (LnsAnswer *answer, gboolean is_found, int64_t start_ns, int64_t end_ns)
     lns_answer_show (answer, &(LnsEvidence){ start_ns, end_ns, LNS_ID_NONE, 0 });
 }
 
+/* Where, in the N stretches of IDLE, the gap ends that begins with number I: of a GPU, stretches without work between them are one, unless
+ * it is nobody's fault for a part of it. A thread always does something; each of its waits is one. */
+static size_t
+gap_end (const LnsIdle *idle, size_t n, size_t i, gboolean is_device)
+{
+  size_t end = i + 1;
+
+  while (is_device && end < n && idle[end].start_ns == idle[end - 1].end_ns &&
+         lns_answer_is_warm (idle[end].cause) == lns_answer_is_warm (idle[i].cause))
+    end++;
+  return end;
+}
+
 void
 lns_travel_idle (LnsAnswer *answer, LnsView *view, int direction)
 {
@@ -185,22 +198,30 @@ lns_travel_idle (LnsAnswer *answer, LnsView *view, int direction)
   const int64_t here_ns = here (view);
   int64_t longest_ns = 0;
   gboolean is_found = FALSE;
-  LnsIdle best = { 0 };
+  LnsSpan best = { 0 };
   size_t n = 0;
   const LnsIdle *idle =
       why != NULL && why->ledgers.n > 0 ? lns_answer_get_idle (answer, 0, &n) : NULL;
 
-  for (size_t i = 0; i < n; i++)
-    if (lns_answer_is_warm (idle[i].cause))
-      longest_ns = MAX (longest_ns, idle[i].end_ns - idle[i].start_ns);
-  for (size_t i = 0; i < n; i++)
-    if (lns_answer_is_warm (idle[i].cause) &&
-        (double)(idle[i].end_ns - idle[i].start_ns) >= LEAST_IDLE * (double)longest_ns &&
-        is_nearer (idle[i].start_ns, here_ns, direction, is_found, best.start_ns))
-      {
-        is_found = TRUE;
-        best = idle[i];
-      }
+  const gboolean is_device = n > 0 && why->ledgers.items[0].is_device;
+  for (size_t i = 0, end; i < n; i = end)
+    {
+      end = gap_end (idle, n, i, is_device);
+      if (lns_answer_is_warm (idle[i].cause))
+        longest_ns = MAX (longest_ns, idle[end - 1].end_ns - idle[i].start_ns);
+    }
+  for (size_t i = 0, end; i < n; i = end)
+    {
+      end = gap_end (idle, n, i, is_device);
+      const LnsSpan gap = { idle[i].start_ns, idle[end - 1].end_ns };
+      if (lns_answer_is_warm (idle[i].cause) &&
+          (double)(gap.end_ns - gap.start_ns) >= LEAST_IDLE * (double)longest_ns &&
+          is_nearer (gap.start_ns, here_ns, direction, is_found, best.start_ns))
+        {
+          is_found = TRUE;
+          best = gap;
+        }
+    }
   show (answer, is_found, best.start_ns, best.end_ns);
 }
 

@@ -983,9 +983,10 @@ lns_graph_build (LnsReport *report,
   builder.points.graph = builder.graph;
   builder.graph->report = report;
   builder.graph->start_ns = start_of_run (report);
+  builder.graph->has_states = lns_count_events (report, LNS_LANE_SCHED) > 0;
   /* Of imported ones, as soon as there is one. */
-  builder.graph->has_wakers = lns_report_meta (report, "imported_from") == NULL &&
-                              lns_count_events (report, LNS_LANE_SCHED) > 0;
+  builder.graph->has_wakers =
+      builder.graph->has_states && lns_report_meta (report, "imported_from") == NULL;
   lns_report_threads (report, &builder.n_threads);
   lns_report_processes (report, &builder.n_processes);
   builder.repeats = lns_repeats_new (builder.n_threads);

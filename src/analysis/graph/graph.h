@@ -141,6 +141,7 @@ typedef struct
   LNS_ARRAY (LnsGraphMove) moves;       /* by point                                              */
   LnsIdMap label_of;                    /* hash of what tells labels apart -> 1 + index          */
   uint64_t n_operations, n_unlaunched;  /* of GPUs; of them without a call that was recorded     */
+  bool has_states;                      /* when threads ran was recorded                         */
   bool has_wakers;                      /* who ended waits was recorded                          */
   bool is_full;                         /* there are more points than can be numbered            */
 } LnsGraph;

@@ -207,7 +207,9 @@ lns_critical_path_what (const LnsGraph *graph, const LnsGraphLabel *label, const
     case LNS_PIECE_JOIN:
       return lns_strdup (_ ("starts"));
     case LNS_PIECE_RUN:
-      return *name != '\0' ? lns_strdup (name) : lns_strdup (_ ("runs"));
+      return *name != '\0'       ? lns_strdup (name)
+             : graph->has_states ? lns_strdup (_ ("runs"))
+                                 : lns_strdup (_ ("in no recorded call"));
     case LNS_PIECE_CALL:
     case LNS_PIECE_SYNC:
       {

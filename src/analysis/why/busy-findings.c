@@ -241,6 +241,7 @@ tell (Busy *busy, LnsCause cause, size_t ledger, int64_t most_ns, Cost *cost)
   LnsWhyFinding *finding = _lns_why_add_finding (busy->maker, cause, ledger, ns, cost->n);
   finding->own.call = cost->name;
   finding->longest = cost->longest;
+  finding->longest_ns = cost->longest_ns < ns ? cost->longest_ns : ns;
   finding->evidence[finding->n_evidence++] = cost->longest;
   _lns_why_give_costs (busy->maker, finding, &cost->costs);
 }

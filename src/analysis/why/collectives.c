@@ -209,7 +209,10 @@ tell (LnsWhyMaker *maker, size_t l, Waits *waits, const Kernels *kernels, LnsErr
       const LnsEvidence evidence = { part->start_ns, part->end_ns, part->lane, part->ordinal };
       finding->evidence[finding->n_evidence++] = evidence;
       if (evidence.end_ns - evidence.start_ns > finding->longest.end_ns - finding->longest.start_ns)
-        finding->longest = evidence;
+        {
+          finding->longest = evidence;
+          finding->longest_ns = evidence.end_ns - evidence.start_ns;
+        }
       if (part->waker + 1 == waits->late.name)
         before[n++] = *part;
     }

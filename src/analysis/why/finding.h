@@ -77,6 +77,8 @@ typedef struct
   bool is_many_awaited; /* each wait was for another process, of the same name                   */
   bool is_for_python; /* … for the lock of Python's interpreter, which that thread held          */
   bool waits_on; /* the last of them waited, too                                                 */
+  /* What the one of COUNT that cost most did cost; and its event: of a gap that was lost in several stretches, the longest of them. */
+  int64_t longest_ns;
   LnsEvidence longest;
   LnsEvidence evidence[LNS_MAX_EVIDENCE]; /* the longest so many, in order of time               */
   unsigned n_evidence;

@@ -42,11 +42,15 @@ typedef struct
   LnsOperation ahead[LNS_PERIOD_ANCHOR];
   uint32_t names[LNS_PERIOD_ANCHOR];
   size_t n_read, n_taken;
-  int64_t last_end_ns; /* of the kernels before the one at hand */
+  LnsWorkWalk
+      *graphs; /* that were recorded as a whole: they are none of the kernels, and work, too */
+  LnsOperation graph; /* the next of them */
+  bool has_graph;
+  int64_t last_end_ns; /* of the work before the kernel at hand */
   bool is_within;      /* a step has begun */
   size_t n;            /* its kernels */
   int64_t start_ns;    /* its first launch */
-  int64_t end_ns;      /* end of its last kernel, of those that a typical step has */
+  int64_t end_ns;      /* end of its last work, of what a typical step has */
   LnsOperation beyond; /* the first kernel that a typical step does not have, if n > length */
   size_t n_regular;    /* kernels in steps of about the typical length */
 } Cutter;
@@ -136,7 +140,7 @@ find_period (LnsWhyMaker *maker,
 
 /* --- Cutting ---------------------------------------------------------------------------------- */
 
-/* When KERNEL was launched, or when it started, where that is not known, or it was queued behind other kernels: then the GPU sets
+/* When KERNEL was launched, or when it started, where that is not known, or it was queued behind other work: then the GPU sets
  * the pace, and not the thread. A launch that is not after the former step's tells nothing: one launch of a graph may be several
  * steps. */
 static bool
@@ -173,12 +177,30 @@ end_step (Cutter *cutter, int64_t next_ns, LnsError *error)
   return true;
 }
 
+/* Takes the graphs that start before TIME_NS. */
+static bool
+take_graphs (Cutter *cutter, int64_t time_ns, LnsError *error)
+{
+  while (cutter->has_graph && cutter->graph.start_ns < time_ns)
+    {
+      const int64_t end_ns = cutter->graph.end_ns;
+      cutter->last_end_ns = end_ns > cutter->last_end_ns ? end_ns : cutter->last_end_ns;
+      if (cutter->is_within && cutter->n <= cutter->length && end_ns > cutter->end_ns)
+        cutter->end_ns = end_ns;
+      if (!lns_work_walk_next (cutter->graphs, &cutter->graph, &cutter->has_graph, error))
+        return false;
+    }
+  return true;
+}
+
 /* Takes the oldest kernel that was read. */
 static bool
 take (Cutter *cutter, LnsError *error)
 {
   const size_t at = cutter->n_taken++ % LNS_PERIOD_ANCHOR;
   const LnsOperation *kernel = &cutter->ahead[at];
+  if (!take_graphs (cutter, kernel->start_ns, error))
+    return false;
   bool is_first = cutter->n_read - (cutter->n_taken - 1) >= cutter->word_size;
 
   for (unsigned i = 0; is_first && i < cutter->word_size; i++)
@@ -217,6 +239,8 @@ end_last (Cutter *cutter, LnsError *error)
 {
   const size_t n = cutter->maker->steps.n;
 
+  if (!take_graphs (cutter, INT64_MAX, error))
+    return false;
   if (!cutter->is_within || 4 * cutter->n < 3 * cutter->length || n == 0)
     return true;
   int64_t *values = lns_calloc (n, sizeof *values);
@@ -250,9 +274,11 @@ _lns_why_find_kernel_steps (LnsWhyMaker *maker,
                     .word = word,
                     .word_size = period.anchor,
                     .length = period.length,
+                    .graphs = lns_work_walk_new (
+                        maker->report, work, UINT32_C (1) << LNS_LANE_CUDA_GRAPH, maker->cancel),
                     .last_end_ns = INT64_MIN };
   Kernels kernels = kernels_new (maker, work);
-  bool good = true;
+  bool good = lns_work_walk_next (cutter.graphs, &cutter.graph, &cutter.has_graph, error);
   while (good && found && maker->steps.n < LNS_WHY_MOST_STEPS)
     {
       const size_t at = cutter.n_read % LNS_PERIOD_ANCHOR;
@@ -264,6 +290,7 @@ _lns_why_find_kernel_steps (LnsWhyMaker *maker,
   while (good && !found && cutter.n_taken < cutter.n_read)
     good = take (&cutter, error);
   good = good && (found || end_last (&cutter, error));
+  lns_work_walk_free (cutter.graphs);
   kernels_clear (&kernels);
   if (!good)
     return false;

@@ -101,6 +101,35 @@ find_group (LnsWhyMaker *maker, const LnsPart *part)
   return group;
 }
 
+/* Whether PART goes on where LAST ends, in the same event. */
+static bool
+goes_on (const LnsPart *last, const LnsPart *part)
+{
+  return last->end_ns == part->start_ns && last->lane == part->lane &&
+         last->ordinal == part->ordinal;
+}
+
+/* Notes PART of the gap at hand, which IS_NEW. */
+static void
+note_gap (LnsGroup *group, const LnsPart *part, bool is_new)
+{
+  if (!is_new && goes_on (&group->stretch, part))
+    group->stretch.end_ns = part->end_ns;
+  else
+    group->stretch = *part;
+  if (is_new)
+    group->gap_ns = 0;
+  if (is_new || group->stretch.end_ns - group->stretch.start_ns >
+                    group->gap_part.end_ns - group->gap_part.start_ns)
+    group->gap_part = group->stretch;
+  group->gap_ns += part->end_ns - part->start_ns;
+  if (group->gap_ns > group->longest_ns)
+    {
+      group->longest_ns = group->gap_ns;
+      group->longest = group->gap_part;
+    }
+}
+
 /* Keeps PART if it is among the longest. */
 static void
 keep_part (LnsGroup *group, const LnsPart *part)
@@ -111,8 +140,7 @@ keep_part (LnsGroup *group, const LnsPart *part)
     {
       /* What follows without a break is one. */
       LnsPart *last = &group->parts[group->n_parts - 1];
-      if (last->end_ns == part->start_ns && last->lane == part->lane &&
-          last->ordinal == part->ordinal)
+      if (goes_on (last, part))
         {
           last->end_ns = part->end_ns;
           last->waker = part->waker != LNS_ID_NONE ? part->waker : last->waker;
@@ -216,6 +244,7 @@ add_part (LnsWhyMaker *maker, const LnsPart *part)
     _lns_why_vote (&group->waker_vote, part->waker + 1, ns);
   if (part->confidence > group->confidence)
     group->confidence = part->confidence;
+  note_gap (group, part, group->last_gap != maker->gap);
   if (group->last_gap != maker->gap)
     {
       group->last_gap = maker->gap;

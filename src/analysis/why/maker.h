@@ -66,6 +66,12 @@ typedef struct
   /* 1 + thread that ended most of its waits, of those where that is known. */
   LnsVote waker_vote;
   uint64_t count, last_gap, n_steps, last_step;
+  /* The gap at hand: what the group has of it, its last stretch without a break, and the longest one … */
+  int64_t gap_ns;
+  LnsPart stretch, gap_part;
+  /* … and the gap that the group has most of. */
+  int64_t longest_ns;
+  LnsPart longest;
   LnsPart parts[LNS_MAX_EVIDENCE]; /* the longest, in no order                                   */
   unsigned n_parts;
 } LnsGroup;

@@ -993,7 +993,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
   if (why->ledgers.n == 0)
     return lns_strdup (why->abstained.n > 0
                            ? why->abstained.items[0].reason
-                           : _ ("Nothing was recorded that tells where the time went."));
+                           : _ ("The report does not record where the time went."));
   FILE *stream = lns_memory_stream (&text, &size);
   const LnsLedger *ledger = &why->ledgers.items[0];
   const int64_t span_ns = _lns_why_judged_ns (why, ledger);
@@ -1159,7 +1159,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
   if (second != NULL)
     {
       char *beside = make_clause (tables, why, second, true);
-      fprintf (stream, _ (" Beside that: %s."), beside);
+      fprintf (stream, _ (" Besides: %s."), beside);
       free (beside);
     }
   const LnsSpan work = _lns_why_work_span (ledger);

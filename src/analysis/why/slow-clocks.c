@@ -274,6 +274,9 @@ tell (LnsWhyMaker *maker, size_t ledger, const Clocks *clocks)
   finding->own.call = worst->name;
   finding->own.function = clocks->reason;
   finding->longest = finding->evidence[finding->n_evidence++] = worst->longest;
+  const int64_t worst_ns =
+      worst->longest.end_ns - worst->longest.start_ns - worst->free_ns / (int64_t)worst->n_free;
+  finding->longest_ns = worst_ns < ns ? worst_ns : ns;
 }
 
 bool

@@ -528,6 +528,8 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
       finding->part_ns = excess_ns[most];
       finding->n_steps = n_slow;
       finding->longest = evidence_of (maker, worst);
+      const int64_t worst_ns = worst->end_ns - worst->start_ns - steps->p50_ns;
+      finding->longest_ns = worst_ns < lost_ns ? worst_ns : lost_ns;
       finding->own.thread = most == 0 ? steps->thread : slow_thread (maker, finding->part, n_slow);
       finding->confidence = confidence_of (maker, finding->part);
       for (size_t i = 0; i < n_slow && i < LNS_MAX_EVIDENCE; i++)

@@ -56,8 +56,6 @@ add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
 {
   LnsWhyFinding *finding =
       _lns_why_add_finding (maker, group->cause, group->ledger, group->ns, group->count);
-  int64_t longest_ns = -1;
-  uint32_t longest_call = 0;
 
   finding->group = (uint32_t)(group - maker->groups.items) + 1;
   finding->confidence = group->confidence;
@@ -82,17 +80,14 @@ add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
       const LnsPart *part = &group->parts[i];
       const LnsEvidence evidence = { part->start_ns, part->end_ns, part->lane, part->ordinal };
       finding->evidence[finding->n_evidence++] = evidence;
-      if (part->end_ns - part->start_ns > longest_ns)
-        {
-          longest_ns = part->end_ns - part->start_ns;
-          finding->longest = evidence;
-          longest_call = part->call;
-        }
     }
+  finding->longest_ns = group->longest_ns;
+  finding->longest = (LnsEvidence){ group->longest.start_ns, group->longest.end_ns,
+                                    group->longest.lane, group->longest.ordinal };
   qsort (finding->evidence, finding->n_evidence, sizeof *finding->evidence, compare_evidence);
   /* Of calls that take about the same time none has most. */
   if (group->is_any_call && !group->is_any_place && finding->own.call == 0)
-    finding->own.call = longest_call;
+    finding->own.call = group->longest.call;
   return _lns_why_follow (maker, group, finding, error);
 }
 

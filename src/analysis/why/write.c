@@ -82,9 +82,8 @@ put_finding (LnsTables *tables, const LnsWhy *why, size_t i, FILE *stream)
     }
   if (*subject != '\0')
     fprintf (stream, "  %s", subject);
-  if (finding->count > 1 && finding->longest.end_ns > finding->longest.start_ns)
-    fprintf (stream, _ ("  longest: %s at %s"),
-             _lns_why_ns (finding->longest.end_ns - finding->longest.start_ns, longest),
+  if (finding->count > 1 && finding->longest_ns > 0)
+    fprintf (stream, _ ("  longest: %s at %s"), _lns_why_ns (finding->longest_ns, longest),
              _lns_why_ns (finding->longest.start_ns, at));
   else if (finding->longest.end_ns > finding->longest.start_ns)
     fprintf (stream, _ ("  at %s"), _lns_why_ns (finding->longest.start_ns, at));
@@ -366,7 +365,9 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
     fprintf (stream, ",\"device\":%" PRIu32, devices[ledger->device].number);
   fprintf (stream, ",\"ns\":%" PRId64 ",\"share\":", finding->ns);
   lns_json_write_double (stream, finding->share);
-  fprintf (stream, ",\"count\":%" PRIu64 ",\"sentence\":", finding->count);
+  fprintf (stream,
+           ",\"count\":%" PRIu64 ",\"longest_ns\":%" PRId64 ",\"sentence\":", finding->count,
+           finding->longest_ns);
   put_string (finding->sentence, stream);
   fputs (",\"advice\":", stream);
   put_string (finding->advice, stream);
