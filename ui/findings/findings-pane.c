@@ -139,6 +139,20 @@ cell_text (LnsFindingsPane *self, guint position, ColumnId id)
   return NULL;
 }
 
+/* What is to be known of FINDING's longest time beside its length, or NULL. Free with g_free (). */
+static char *
+longest_help (const LnsWhyFinding *finding)
+{
+  const int64_t stretch_ns = finding->longest.end_ns - finding->longest.start_ns;
+  char all[LNS_FORMAT_SIZE], longest[LNS_FORMAT_SIZE];
+
+  if (finding->group == 0 || stretch_ns >= finding->longest_ns)
+    return NULL;
+  return g_strdup_printf (_ ("%s in one gap, in several stretches, the longest of %s"),
+                          lns_format_duration (finding->longest_ns, all),
+                          lns_format_duration (stretch_ns, longest));
+}
+
 /* A bar in the hue of the cause, and the share in words. */
 static GtkWidget *
 share_new (void)
@@ -205,7 +219,9 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
   /* Nothing is to be said of a cause that is not known. */
   const char *cause_help =
       column->id == COLUMN_CAUSE && finding != NULL ? lns_cause_help (finding->cause) : NULL;
-  g_autofree char *help = cause_help != NULL ? lns_answer_sentence (_ (cause_help)) : NULL;
+  g_autofree char *help = cause_help != NULL ? lns_answer_sentence (_ (cause_help))
+                          : column->id == COLUMN_LONGEST && finding != NULL ? longest_help (finding)
+                                                                            : NULL;
   GtkWidget *cell = gtk_list_item_get_child (item);
 
   /* Sentences are not cut. */

@@ -66,8 +66,7 @@ compare_work (LnsWorker *worker, gpointer data)
 /* A row of the table. */
 typedef struct
 {
-  char *name;       /* owned */
-  const char *kind; /* static */
+  char *name; /* owned */
   int64_t ns[2];
 } Part;
 
@@ -88,18 +87,6 @@ compare_parts (gconstpointer a, gconstpointer b)
   return LNS_COMPARE (of_y, of_x);
 }
 
-/* The sort of PART. Static, translated. */
-static const char *
-part_kind (LnsReport *report, const LnsSpanPart *part)
-{
-  if (part->sort == LNS_SPAN_PART_DEVICE)
-    return _ ("GPU");
-  if (part->sort == LNS_SPAN_PART_THREAD)
-    return _ ("Thread");
-  const char *kind = lns_event_kind_name (lns_report_lanes (report, NULL)[part->lane].kind);
-  return kind != NULL ? kind : "—";
-}
-
 /* Adds how long the first GPU, or the thread of a report without, was idle for each cause in the steps numbered STEPS. */
 static void
 add_idle (LnsStepParts *self, GArray *rows, const size_t steps[2])
@@ -110,7 +97,7 @@ add_idle (LnsStepParts *self, GArray *rows, const size_t steps[2])
 
   for (LnsCause cause = 0; cause < LNS_N_IDLE_CAUSES; cause++)
     {
-      Part part = { .kind = _ ("Idle time") };
+      Part part = { 0 };
       for (unsigned side = 0; side < 2; side++)
         part.ns[side] = why->steps.ns[steps[side] * (1 + LNS_N_IDLE_CAUSES) + 1 + cause];
       /* A thread always does something; what of it was lost are its waits. */
@@ -129,9 +116,10 @@ static LnsResult *
 result_of (const GArray *rows)
 {
   const LnsResultColumn columns[] = {
-    { _ ("Part"), LNS_RESULT_TEXT, 0 },      { _ ("Difference"), LNS_RESULT_CHANGE, 0 },
-    { _ ("This Step"), LNS_RESULT_TIME, 0 }, { _ ("Median Step"), LNS_RESULT_TIME, 0 },
-    { _ ("Kind"), LNS_RESULT_TEXT, 0 },
+    { _ ("Part"), LNS_RESULT_TEXT, 0 },
+    { _ ("Difference"), LNS_RESULT_CHANGE, 0 },
+    { _ ("This Step"), LNS_RESULT_TIME, 0 },
+    { _ ("Median Step"), LNS_RESULT_TIME, 0 },
   };
   LnsResult *result = lns_result_new (columns, G_N_ELEMENTS (columns), MAX_ROWS);
 
@@ -143,7 +131,6 @@ result_of (const GArray *rows)
         { .number = lns_difference (part->ns[0], part->ns[1]) },
         { .number = part->ns[0] },
         { .number = part->ns[1] },
-        { .bytes = part->kind, .size_bytes = strlen (part->kind) },
       };
       lns_rows_add (lns_result_rows (result), cells, NULL);
     }
@@ -169,9 +156,7 @@ compare_done (gpointer data, gpointer owner)
   for (size_t i = 0; i < it->parts.n; i++)
     {
       const LnsSpanPart *of = &it->parts.items[i];
-      const Part part = { lns_event_text_part (report, of),
-                          part_kind (report, of),
-                          { of->ns[0], of->ns[1] } };
+      const Part part = { lns_event_text_part (report, of), { of->ns[0], of->ns[1] } };
       g_array_append_val (rows, part);
     }
   g_array_sort (rows, compare_parts);

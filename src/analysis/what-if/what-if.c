@@ -233,9 +233,11 @@ lns_what_if_sentence (const LnsWhatIf *answer)
     return lns_asprintf (_ ("The run would take as long as it did: %s (%s to %s, %d %% sure)."), ns,
                          low, high, LNS_FORECAST_PERCENT);
   return lns_asprintf (
-      change < 0 ? _ ("The run would take %s instead of %s, %.1f %% less (%s to %s, %d %% sure).")
-                 : _ ("The run would take %s instead of %s, %.1f %% more (%s to %s, %d %% sure)."),
-      ns, was, 100 * (change < 0 ? -change : change), low, high, LNS_FORECAST_PERCENT);
+      change < 0
+          ? _ ("The run would take %s instead of %s, %.1f %% less (%s to %s, %d %% sure)%s.")
+          : _ ("The run would take %s instead of %s, %.1f %% more (%s to %s, %d %% sure)%s."),
+      ns, was, 100 * (change < 0 ? -change : change), low, high, LNS_FORECAST_PERCENT,
+      _lns_why_unseen (answer->measured_ns, forecast->low_ns, forecast->high_ns));
 }
 
 void

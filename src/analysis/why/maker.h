@@ -268,6 +268,10 @@ LnsWhyFinding *_lns_why_add_finding (
 /* NS for a sentence: "353 ms", "0.71 s", "18.4 ms": three digits. Returns RET_TEXT. */
 const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
 
+/* write.c: what follows a forecast of between LOW_NS and HIGH_NS, of a run that took RUN_NS: that it lies within what runs differ by, or "".
+ * Static. */
+const char *_lns_why_unseen (int64_t run_ns, int64_t low_ns, int64_t high_ns);
+
 /* order.c: puts the verdict's finding first, and the others by what they cost; but the reason of slow steps before these, and how the
  * program began and ended last where the verdict is on what was between. */
 void _lns_why_sort_findings (LnsWhy *why);

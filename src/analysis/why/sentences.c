@@ -164,6 +164,19 @@ foreign_to (LnsReport *report, uint32_t thread)
   return threads[thread].process == 0 ? 1 : 0;
 }
 
+/* Whether the process of THREAD has others: what is said of THREAD is not so of the process. */
+static bool
+has_companions (LnsReport *report, uint32_t thread)
+{
+  uint32_t n;
+  const LnsThread *threads = lns_report_threads (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (i != thread && threads[i].process == threads[thread].process)
+      return true;
+  return false;
+}
+
 char *
 lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
 {
@@ -177,8 +190,16 @@ lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
     return ledger->device < n ? lns_asprintf (_ ("GPU %u"), devices[ledger->device].number)
                               : lns_strdup (_ ("The GPU"));
   FILE *stream = lns_memory_stream (&text, &size);
-  put_thread (tables, ledger->thread, foreign_to (report, ledger->thread), stream);
+  const uint32_t foreign = foreign_to (report, ledger->thread);
+  put_thread (tables, ledger->thread, foreign, stream);
   lns_memory_stream_end (stream);
+  if (foreign != LNS_ID_NONE && has_companions (report, ledger->thread))
+    {
+      /* Translators: of a process: "the main thread of process 4711 “train”" */
+      char *whole = lns_asprintf (_ ("the main thread of %s"), text);
+      free (text);
+      text = whole;
+    }
   text[0] = (char)toupper ((unsigned char)text[0]);
   return text;
 }

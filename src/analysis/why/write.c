@@ -150,6 +150,12 @@ is_same (const LnsWhyGain *gain)
   return (double)(gain->run_ns - gain->ns) < SAME * (double)gain->run_ns;
 }
 
+const char *
+_lns_why_unseen (int64_t run_ns, int64_t low_ns, int64_t high_ns)
+{
+  return low_ns <= run_ns && run_ns <= high_ns ? _ (": too little to be seen in one run") : "";
+}
+
 char *
 lns_why_gain_sentence (const LnsWhyGain *gain)
 {
@@ -160,9 +166,10 @@ lns_why_gain_sentence (const LnsWhyGain *gain)
   if (is_same (gain))
     return lns_strdup (_ ("Without it, the run would take as long as it did."));
   return lns_asprintf (
-      _ ("Without it, the run would take %s instead of %s (%s to %s, %d %% sure)."),
+      _ ("Without it, the run would take %s instead of %s (%s to %s, %d %% sure)%s."),
       _lns_why_ns (gain->ns, ns), _lns_why_ns (gain->run_ns, run), _lns_why_ns (gain->low_ns, low),
-      _lns_why_ns (gain->high_ns, high), LNS_FORECAST_PERCENT);
+      _lns_why_ns (gain->high_ns, high), LNS_FORECAST_PERCENT,
+      _lns_why_unseen (gain->run_ns, gain->low_ns, gain->high_ns));
 }
 
 /* Writes how long the run would take without the first N findings, a line each, where that is known. */
@@ -178,10 +185,10 @@ put_gains (const LnsWhy *why, size_t n, FILE *stream)
       else if (gain->is_known)
         fprintf (stream,
                  _ ("Without finding %zu the run would take %s instead of %s (%s to %s, %d %% "
-                    "sure).\n"),
+                    "sure)%s.\n"),
                  i + 1, _lns_why_ns (gain->ns, ns), _lns_why_ns (gain->run_ns, run),
                  _lns_why_ns (gain->low_ns, low), _lns_why_ns (gain->high_ns, high),
-                 LNS_FORECAST_PERCENT);
+                 LNS_FORECAST_PERCENT, _lns_why_unseen (gain->run_ns, gain->low_ns, gain->high_ns));
     }
 }
 
