@@ -130,6 +130,13 @@ def test_a_process_of_several_is_named():
     assert any(answer["verdict"].startswith(name) for name in named), answer["verdict"]
 
 
+def test_a_thread_is_not_said_to_be_its_process():
+    """The process is on a CPU for twice as long as its main thread, which waits for the other half of the time."""
+    code = "import threading, time; t = threading.Thread(target=lambda: sum(i for i in range(9000000))); t.start(); t.join(); time.sleep(0.1)"
+    verdict = ask("sh", "-c", f"/usr/bin/python3 -c '{code}'; true")["verdict"]
+    assert re.match(r"The main thread of process [0-9]+ “python3” waited ", verdict), verdict
+
+
 def test_what_waits_for_a_disk_is_named():
     """By samples alone: no call of the C library and none of the system is recorded, and a thread that waits is not sampled."""
     with tempfile.TemporaryDirectory() as folder:
