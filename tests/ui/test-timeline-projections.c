@@ -241,7 +241,7 @@ details_tell_both_times (void)
   check_said (report, move, "Duration on the CPU", "35 µs");
   check_said (report, move, "GPU operations", "3");
   check_said (report, move, "Domain", "io");
-  check_said (report, move, "Thread", "train (5001)");
+  check_said (report, move, "Thread", "main (5001)");
   check_said (report, move, "Stream", "7 (default)");
   close_timeline (timeline);
 }
@@ -260,7 +260,7 @@ the_table_shows_them (void)
   static const LnsEventColumn columns[] = { LNS_EVENT_COLUMN_NAME, LNS_EVENT_COLUMN_THREAD,
                                             LNS_EVENT_COLUMN_DEPTH, LNS_EVENT_COLUMN_STREAM,
                                             LNS_EVENT_COLUMN_OPERATIONS };
-  static const char *const texts[] = { "forward", "train (5001)", "1", "7 (default)", "8" };
+  static const char *const texts[] = { "forward", "main (5001)", "1", "7 (default)", "8" };
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
     {
       LNS_CHECK (lns_event_column_is_used (set, columns[i]));

@@ -87,7 +87,7 @@ def test_the_window_says_why():
         app.find("push button", "Show the Longest").do()
         # "8.87522 ms", in the pane about the time that is selected
         app.find("label", f"{(longest['to'] - longest['from']) / 1e6:.6f}".rstrip("0") + " ms")
-        app.find("push button", f"{len(answer['findings'])} Findings").do()
+        app.find("push button", f"{len(answer['findings'])} Findings, {len(answer['abstained'])} Not Known").do()
         for finding in answer["findings"][:3]:
             app.find("label", finding["sentence"])
         app.find("label", sentence(answer["next"]))

@@ -59,8 +59,8 @@ draw_cb (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data
 GtkWidget *
 lns_name_bar_new (const char *name, double share, const char *time, unsigned hue)
 {
-  LnsNameBar *self = g_object_new (LNS_TYPE_NAME_BAR, "orientation", GTK_ORIENTATION_VERTICAL,
-                                   "tooltip-text", name, NULL);
+  LnsNameBar *self =
+      g_object_new (LNS_TYPE_NAME_BAR, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
   GtkWidget *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8), *overlay = gtk_overlay_new (),
             *label = g_object_new (GTK_TYPE_LABEL, "label", name, "xalign", 0.0, "ellipsize",
                                    PANGO_ELLIPSIZE_MIDDLE, "margin-start", 5, NULL),
@@ -68,6 +68,7 @@ lns_name_bar_new (const char *name, double share, const char *time, unsigned hue
                                   NULL);
 
   self->share = share;
+  lns_tooltip_set (GTK_WIDGET (self), name);
   self->hue = hue;
   lns_text_set_numeric (text);
   gtk_overlay_set_child (GTK_OVERLAY (overlay), self->bar);

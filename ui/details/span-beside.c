@@ -12,6 +12,7 @@
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/text-cell.h"
+#include "ui/model/tooltip.h"
 
 /* What differs less than the first so many parts is left out. */
 #define MAX_PARTS 12
@@ -58,10 +59,11 @@ add_line (LnsSpanBeside *self, int line, const char *const texts[3], const char 
 {
   for (int column = 0; column < 3; column++)
     {
-      GtkWidget *label = g_object_new (
-          GTK_TYPE_LABEL, "label", texts[column], "xalign", column == 0 ? 0.0 : 1.0, "ellipsize",
-          column == 0 ? PANGO_ELLIPSIZE_MIDDLE : PANGO_ELLIPSIZE_NONE, "hexpand", column == 0,
-          "tooltip-text", column == 0 ? texts[column] : NULL, NULL);
+      GtkWidget *label =
+          g_object_new (GTK_TYPE_LABEL, "label", texts[column], "xalign", column == 0 ? 0.0 : 1.0,
+                        "ellipsize", column == 0 ? PANGO_ELLIPSIZE_MIDDLE : PANGO_ELLIPSIZE_NONE,
+                        "hexpand", column == 0, NULL);
+      lns_tooltip_set (label, column == 0 ? texts[column] : NULL);
       if (column > 0)
         lns_text_set_numeric (label);
       else if (style == NULL)

@@ -7,6 +7,7 @@
 
 #include <glib/gi18n.h>
 
+#include "ui/model/tooltip.h"
 #include "ui/shell/problems.h"
 
 #define KEY "lns-problem-count"
@@ -28,7 +29,9 @@ update (ProblemCount *self)
   g_autofree char *tooltip =
       g_strdup_printf (ngettext ("%u warning or error", "%u warnings and errors", n), n);
   adw_button_content_set_label (self->content, label);
-  gtk_widget_set_tooltip_text (self->button, tooltip);
+  lns_tooltip_set (self->button, tooltip);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->button),
+                                  GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tooltip, -1);
   gtk_widget_set_visible (self->button, n > 0);
 }
 

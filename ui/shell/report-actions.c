@@ -127,16 +127,22 @@ timeline_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
   gtk_widget_activate_action (GTK_WIDGET (parts_of (data)->timeline), name, NULL);
 }
 
+static LnsFindBar *
+find_bar_of (LnsReportActions *self)
+{
+  return lns_report_page_get_find_bar (lns_report_tab_get_page (self->tab));
+}
+
 static void
 find_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  lns_find_bar_open (parts_of (data)->find_bar);
+  lns_find_bar_open (find_bar_of (data));
 }
 
 static void
 find_step_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  lns_find_bar_step (parts_of (data)->find_bar,
+  lns_find_bar_step (find_bar_of (data),
                      g_str_equal (g_action_get_name (G_ACTION (action)), "find-next"));
 }
 

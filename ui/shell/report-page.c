@@ -15,6 +15,7 @@
 #include "ui/details/details-pane.h"
 #include "ui/events/events-table.h"
 #include "ui/functions/functions-pane.h"
+#include "ui/model/after-frame.h"
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
 #include "ui/model/pair.h"
@@ -41,7 +42,12 @@ struct _LnsReportPage
   GSettings *settings;   /* owned             */
   LnsFollower *follower; /* owned           */
 
-  LnsPair *pair;        /* owned             */
+  LnsPair *pair; /* owned             */
+  GtkWidget *verdict_bar;
+  GtkWidget *pair_bar;  /* or NULL: there was no other report yet  */
+  LnsFindBar *find_bar; /* or NULL: nothing was looked for yet */
+  GtkWidget *blank_tab; /* keeps the place of tabs until they are there, then NULL */
+  LnsAfterFrame opening;
   GtkStack *details;    /* pages "a", and "b" while there is another report */
   GtkLabel *details_of; /* says which, then  */
 
@@ -437,6 +443,27 @@ save_end_size (LnsReportPage *self, GtkPaned *paned)
   g_settings_set_int (self->settings, end_size_key (self, paned), CLAMP (size_px, 200, 8192));
 }
 
+/* Makes the tabs of the panes, for each of which GTK asks the display server some five times where the pointer is, and the details: once. */
+static void
+make_details (GtkWidget *page)
+{
+  LnsReportPage *self = LNS_REPORT_PAGE (page);
+
+  if (gtk_stack_get_child_by_name (self->details, "a") != NULL)
+    return;
+  g_clear_pointer (&self->blank_tab, gtk_widget_unparent);
+  gtk_stack_switcher_set_stack (GTK_STACK_SWITCHER (self->bottom_switcher), self->bottom_stack);
+  gtk_stack_add_named (self->details, lns_details_pane_new (self->parts.view), "a");
+  self->parts.details = gtk_stack_get_visible_child (self->details);
+}
+
+/* The first frame is drawn without rows and details, and the next one without details: all at once would be one long frame. */
+static void
+wait_for_rows (GtkWidget *page)
+{
+  lns_after_frame (&LNS_REPORT_PAGE (page)->opening, page, make_details);
+}
+
 static void
 lns_report_page_map (GtkWidget *widget)
 {
@@ -445,6 +472,8 @@ lns_report_page_map (GtkWidget *widget)
   GTK_WIDGET_CLASS (lns_report_page_parent_class)->map (widget);
   if (self->seen_usec == 0)
     self->seen_usec = g_get_monotonic_time ();
+  if (self->parts.details == GTK_WIDGET (self->details))
+    lns_after_frame (&self->opening, widget, wait_for_rows);
 }
 
 static void
@@ -617,6 +646,17 @@ keep_view (LnsReportPage *self, LnsStoredView *stored)
   lns_stored_view_clear (stored);
 }
 
+LnsFindBar *
+lns_report_page_get_find_bar (LnsReportPage *self)
+{
+  if (self->find_bar == NULL)
+    {
+      self->find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
+      gtk_box_append (self->notices, GTK_WIDGET (self->find_bar));
+    }
+  return self->find_bar;
+}
+
 /* Shows the details of the report number SOURCE. */
 static void
 show_details_of (LnsReportPage *self, guint source)
@@ -626,6 +666,7 @@ show_details_of (LnsReportPage *self, guint source)
   g_autofree char *text =
       other != NULL ? g_strdup_printf ("%s: %s", source == 1 ? "B" : "A", name) : NULL;
 
+  make_details (GTK_WIDGET (self));
   gtk_stack_set_visible_child_name (self->details, source == 1 ? "b" : "a");
   self->parts.details = gtk_stack_get_visible_child (self->details);
   gtk_label_set_text (self->details_of, text != NULL ? text : "");
@@ -657,6 +698,11 @@ pair_changed_cb (LnsPair *pair, LnsReportPage *self)
     gtk_stack_remove (self->details, pane);
   if (other == NULL)
     return;
+  if (self->pair_bar == NULL)
+    {
+      self->pair_bar = lns_pair_bar_new (self->parts.view);
+      gtk_box_insert_child_after (self->notices, self->pair_bar, self->verdict_bar);
+    }
   pane = lns_details_pane_new (other);
   g_object_set_data (G_OBJECT (pane), "lns-view", other);
   gtk_stack_add_named (self->details, pane, "b");
@@ -676,9 +722,8 @@ add_details (LnsReportPage *self)
   gtk_widget_set_vexpand (stack, TRUE);
   gtk_box_append (GTK_BOX (box), label);
   gtk_box_append (GTK_BOX (box), stack);
-  gtk_stack_add_named (self->details, lns_details_pane_new (self->parts.view), "a");
   gtk_paned_set_end_child (self->side_paned, box);
-  show_details_of (self, 0);
+  self->parts.details = stack;
 }
 
 /* Puts the report's widgets into their places. */
@@ -688,16 +733,14 @@ fill (LnsReportPage *self)
   size_t n;
   const LnsPaneType *panes = lns_panes (&n);
 
-  gtk_box_append (self->notices, lns_verdict_bar_new (self->parts.view));
-  gtk_box_append (self->notices, lns_pair_bar_new (self->parts.view));
+  self->verdict_bar = lns_verdict_bar_new (self->parts.view);
+  gtk_box_append (self->notices, self->verdict_bar);
   self->parts.timeline = LNS_TIMELINE (lns_timeline_new (self->parts.view));
   gtk_paned_set_start_child (self->main_paned, GTK_WIDGET (self->parts.timeline));
-  self->parts.find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
-  gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
   for (size_t i = 0; i < n; i++)
     add_pane (self, &panes[i]);
-  /* Not before: with each page, it makes the tabs of all anew. */
-  gtk_stack_switcher_set_stack (GTK_STACK_SWITCHER (self->bottom_switcher), self->bottom_stack);
+  self->blank_tab = g_object_new (GTK_TYPE_TOGGLE_BUTTON, "label", " ", "opacity", 0.0, NULL);
+  gtk_widget_set_parent (self->blank_tab, self->bottom_switcher);
   add_details (self);
 }
 
@@ -769,6 +812,7 @@ lns_report_page_dispose (GObject *object)
 {
   LnsReportPage *self = LNS_REPORT_PAGE (object);
 
+  g_clear_pointer (&self->blank_tab, gtk_widget_unparent);
   g_clear_pointer (&self->keeper, lns_view_keeper_free);
   g_clear_pointer (&self->follower, lns_follower_free);
   /* The children first: they may be reading the report, which the view closes. */

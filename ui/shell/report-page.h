@@ -27,8 +27,7 @@ typedef struct
 {
   LnsView *view;
   LnsTimeline *timeline;
-  LnsFindBar *find_bar;
-  GtkWidget *details;
+  GtkWidget *details; /* or, before it was drawn first, a widget in its place */
 } LnsReportParts;
 
 /* Shows the pane that is called PAGE (panes.h) or "details", and gives it the focus;
@@ -37,6 +36,9 @@ void lns_report_page_focus_pane (LnsReportPage *self, const char *page);
 
 /* Shows the pane of SQL, with STATEMENT (UTF-8) in place of the one at hand, and runs that. */
 void lns_report_page_run_sql (LnsReportPage *self, const char *statement);
+
+/* Made when it is first asked for; it belongs to the page. */
+LnsFindBar *lns_report_page_get_find_bar (LnsReportPage *self);
 
 /* The parts belong to the page. */
 const LnsReportParts *lns_report_page_get_parts (LnsReportPage *self);

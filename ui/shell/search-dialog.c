@@ -181,7 +181,7 @@ go (LnsSearchDialog *self, GtkListBoxRow *row)
   else if (target.row != LNS_ID_NONE)
     lns_timeline_reveal_row (lns_report_page_get_parts (page)->timeline, target.row);
   else if (events != NULL)
-    lns_find_bar_search (lns_report_page_get_parts (page)->find_bar, events);
+    lns_find_bar_search (lns_report_page_get_find_bar (page), events);
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
+#include "ui/model/tooltip.h"
 #include "ui/model/width-first.h"
 
 struct _LnsVerdictBar
@@ -170,7 +171,7 @@ lns_verdict_bar_init (LnsVerdictBar *self)
   gtk_widget_set_valign (self->ask, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (self->show, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (close, GTK_ALIGN_CENTER);
-  gtk_widget_set_tooltip_text (close, _ ("Close"));
+  lns_tooltip_set (close, _ ("Close"));
   gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Close"), -1);
   gtk_box_append (GTK_BOX (self->box), self->sign);

@@ -10,6 +10,7 @@
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/tooltip.h"
 #include "ui/shell/legend.h"
 #include "ui/shell/problem-count.h"
 #include "ui/shell/report-actions.h"
@@ -55,7 +56,7 @@ update_title (LnsWindow *self)
   const char *path = self->tab != NULL ? lns_report_tab_get_path (self->tab) : NULL;
 
   adw_window_title_set_title (self->title, name != NULL ? name : "Lanescope");
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), path);
+  lns_tooltip_set (GTK_WIDGET (self->title), path);
   gtk_window_set_title (GTK_WINDOW (self), name != NULL ? name : "Lanescope");
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "ui/model/display-text.h"
+#include "ui/model/tooltip.h"
 #include "ui/timeline/ruler-ticks.h"
 
 #define HEIGHT_PX   28 /* at least */
@@ -81,7 +82,7 @@ add_button (LnsRuler *self)
 {
   GtkWidget *button = gtk_button_new ();
   gtk_widget_add_css_class (button, "edge");
-  gtk_widget_set_tooltip_text (button, _ ("Zoom to the whole run"));
+  lns_tooltip_set (button, _ ("Zoom to the whole run"));
   gtk_widget_set_focusable (button, FALSE); /* the key of the action is for the keyboard */
   gtk_widget_set_visible (button, FALSE);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "timeline.zoom-fit");

@@ -11,6 +11,7 @@
 #include "ui/timeline/mark-strip.h"
 #include "ui/timeline/overview.h"
 #include "ui/timeline/ruler.h"
+#include "ui/model/after-frame.h"
 #include "ui/model/pair.h"
 #include "ui/timeline/timeline-guest.h"
 #include "ui/timeline/timeline-overlay.h"
@@ -30,7 +31,9 @@ struct _LnsTimeline
   guint active;            /* source of the event that was selected last */
   LnsRowPlan plan;         /* of `rows` */
   LnsRowPlan pinned_plan;
-  GArray *spans;       /* of LnsStripSpan: the strips in view */
+  GArray *spans; /* of LnsStripSpan: the strips in view */
+  LnsAfterFrame opening;
+  gboolean has_begun;  /* the first frame was drawn, and rows show */
   gboolean unprepared; /* the view has changed or a tile has come since the last frame */
 
   GtkWidget *gutter;       /* continues the headers below the last row */

@@ -23,6 +23,7 @@ struct _LnsTimelineRows
   const GArray *pinned;         /* of uint32_t: of A */
   GHashTable *bound;            /* key_of () a row → its LnsTimelineRow, a child */
   GPtrArray *spare;             /* children that show no row, and are hidden */
+  gboolean shows_rows;          /* lns_timeline_rows_begin () */
   GPtrArray *leaving;           /* children that show no row, and are to be hidden */
   guint hiding;                 /* source that hides them, or 0 */
   uint32_t first, end;          /* the places in view */
@@ -406,6 +407,8 @@ bind_rows (LnsTimelineRows *self)
 {
   const uint32_t n = n_places (self);
   const int height_px = gtk_widget_get_height (GTK_WIDGET (self));
+  if (!self->shows_rows)
+    return;
   const gboolean plain = self->adjustment == NULL || n <= MAX_PLAIN_ROWS;
   self->first = place_at (self, 0);
   self->end = n == 0 ? 0 : MIN (place_at (self, height_px - 1) + 1, n);
@@ -476,6 +479,13 @@ release_sticky (LnsTimelineRows *self)
       gtk_widget_set_child_visible (GTK_WIDGET (self->sticky[i]), FALSE);
       self->n_sticky = MIN (self->n_sticky, i);
     }
+}
+
+void
+lns_timeline_rows_begin (LnsTimelineRows *self)
+{
+  self->shows_rows = TRUE;
+  scrolled_cb (self);
 }
 
 void

@@ -48,3 +48,6 @@ void lns_timeline_rows_update_descriptions (LnsTimelineRows *self);
 
 /* The height of all rows. */
 int lns_timeline_rows_total_px (LnsTimelineRows *self);
+
+/* Shows the rows: until then there is room for them alone. */
+void lns_timeline_rows_begin (LnsTimelineRows *self);

@@ -653,6 +653,28 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_widget_snapshot_child (widget, self->tooltip, snapshot);
 }
 
+static void
+begin (GtkWidget *widget)
+{
+  LnsTimeline *self = LNS_TIMELINE (widget);
+
+  self->has_begun = TRUE;
+  lns_timeline_rows_begin (self->pinned);
+  lns_timeline_rows_begin (self->rows);
+  prepare_tiles (self);
+}
+
+/* The first frame is drawn without rows: with them it would take twice as long. */
+static void
+lns_timeline_map (GtkWidget *widget)
+{
+  LnsTimeline *self = LNS_TIMELINE (widget);
+
+  GTK_WIDGET_CLASS (lns_timeline_parent_class)->map (widget);
+  if (!self->has_begun)
+    lns_after_frame (&self->opening, widget, begin);
+}
+
 /* --- The object ---------------------------------------------------------------------------- */
 
 static gboolean
@@ -665,7 +687,7 @@ is_complete (const LnsRowContext *context, const LnsTimelineTree *rows_of)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return is_complete (&self->context, &self->rows_of) &&
+  return self->has_begun && !self->unprepared && is_complete (&self->context, &self->rows_of) &&
          (self->guest == NULL || is_complete (&self->guest->context, &self->guest->rows_of)) &&
          lns_overview_is_complete (self->overview);
 }
@@ -802,6 +824,7 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   object_class->dispose = lns_timeline_dispose;
   object_class->finalize = lns_timeline_finalize;
   widget_class->size_allocate = lns_timeline_size_allocate;
+  widget_class->map = lns_timeline_map;
   widget_class->measure = lns_timeline_measure;
   widget_class->snapshot = lns_timeline_snapshot;
   widget_class->css_changed = lns_timeline_css_changed;
