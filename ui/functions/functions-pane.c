@@ -180,10 +180,12 @@ compare_modules (gconstpointer pa, gconstpointer pb)
 {
   const Module *a = pa, *b = pb;
 
-  return LNS_COMPARE (b->n, a->n) ?: LNS_COMPARE (a->function, b->function);
+  return LNS_COMPARE (a->is_around, b->is_around)
+             ?: LNS_COMPARE (b->n, a->n)
+             ?: LNS_COMPARE (a->function, b->function);
 }
 
-/* The modules of SUMS in which samples were taken, that with most of them first; of GPU time also those of the ranges around it.
+/* The modules of SUMS in which samples were taken, that with most of them first; of GPU time, behind them, also those of the ranges around it.
  * Owned; of Module. */
 static GArray *
 list_modules (const LnsFunctionSums *sums)
@@ -216,20 +218,24 @@ update_legend (LnsFunctionsPane *self, const LnsFunctionSums *sums)
       const Module *module = &g_array_index (modules, Module, i);
       g_autofree char *name = lns_functions_module_name (self->functions, module->function);
       g_autofree char *escaped = g_markup_escape_text (name, -1);
-      g_autofree char *share =
-          module->is_around ? NULL : lns_functions_share (self->functions, module->n);
+      g_autofree char *share = lns_functions_share (self->functions, module->n);
       const uint32_t rgb = lns_palette_color (
           palette, 0, lns_functions_module_hue (self->functions, module->function));
-      g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s%s%s",
-                              i > 0 ? "   " : "", rgb, escaped, share != NULL ? " " : "",
-                              share != NULL ? share : "");
+      /* Each group adds up to all of the time. */
+      const gboolean begins_group =
+          i > 0 && module->is_around && !g_array_index (modules, Module, i - 1).is_around;
+      g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s %s",
+                              begins_group ? "   |   "
+                              : i > 0      ? "   "
+                                           : "",
+                              rgb, escaped, share);
     }
   gtk_label_set_markup (self->legend, markup->str);
   lns_tooltip_set (
       GTK_WIDGET (self->legend),
       sums->source == LNS_FUNCTIONS_OF_GPU
-          ? _ ("Kinds of operations with their share of the GPU time, the domains of the ranges "
-               "around them, and the colours of both")
+          ? _ ("Kinds of operations, and behind the line the ranges around them, with their share "
+               "of the GPU time and their colours")
           : _ ("Modules by the samples that were taken in them, and their colours"));
 }
 

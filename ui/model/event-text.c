@@ -156,6 +156,12 @@ lns_event_text_process (LnsReport *report, uint32_t process)
 char *
 lns_event_text_thread (LnsReport *report, uint32_t thread)
 {
+  return lns_event_text_thread_or (report, thread, "");
+}
+
+char *
+lns_event_text_thread_or (LnsReport *report, uint32_t thread, const char *nameless)
+{
   uint32_t n, n_processes;
   const LnsThread *threads = lns_report_threads (report, &n);
   const LnsProcess *processes = lns_report_processes (report, &n_processes);
@@ -171,7 +177,7 @@ lns_event_text_thread (LnsReport *report, uint32_t thread)
   const bool is_main = process != NULL && it->tid != 0 && it->tid == process->pid;
   return lns_display_numbered (has_name  ? name
                                : is_main ? _ ("main")
-                                         : _ ("Thread"),
+                                         : nameless,
                                it->tid != 0 ? it->tid : it->target_tid);
 }
 

@@ -42,8 +42,10 @@ const char *lns_thread_state_name (LnsThreadState state);
 char *lns_event_text_string (LnsReport *report, uint32_t id, bool one_line);
 
 char *lns_event_text_process (LnsReport *report, uint32_t process); /* "python3 (4711)" */
-char *lns_event_text_thread (LnsReport *report,
-                             uint32_t thread); /* "loader (4715)", "main (4711)" */
+/* "loader (4715)", "main (4711)", "4716" */
+char *lns_event_text_thread (LnsReport *report, uint32_t thread);
+/* The same, with NAMELESS for a thread without a name: "Thread (4716)". */
+char *lns_event_text_thread_or (LnsReport *report, uint32_t thread, const char *nameless);
 char *lns_event_text_stream (LnsReport *report, const LnsTrack *track); /* "14 (copies)"  */
 char *lns_event_text_domain (LnsReport *report, uint32_t domain);       /* "default" has no name */
 

@@ -605,7 +605,7 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
       return g_strdup (_ ("Quiet threads"));
     case LNS_ROW_THREAD:
       {
-        g_autofree char *thread = lns_event_text_thread (report, row->thread);
+        g_autofree char *thread = lns_event_text_thread_or (report, row->thread, _ ("Thread"));
         return lns_display_cut (thread);
       }
     case LNS_ROW_RANGES:

@@ -285,11 +285,15 @@ lns_critical_path_sentence (LnsReport *report, const LnsCriticalPath *critical)
   char *what =
            lns_critical_path_what (critical->graph, first, lns_critical_path_name (report, first)),
        *who = lns_critical_path_who (report, critical->graph, first);
+  const double largest = 100 * share_of (critical->parts.items[0].ns, path);
+  _lns_why_ns (path->end_ns - path->start_ns, all);
   char *sentence =
-      lns_asprintf (_ ("The critical path takes %s, %.0f %% of it on GPUs; its largest part, %.0f "
-                       "%%, is %s: %s."),
-                    _lns_why_ns (path->end_ns - path->start_ns, all), 100 * share_of (gpu_ns, path),
-                    100 * share_of (critical->parts.items[0].ns, path), who, what);
+      critical->graph->n_operations > 0
+          ? lns_asprintf (_ ("The critical path takes %s, %.0f %% of it on GPUs; its largest part, "
+                             "%.0f %%, is %s: %s."),
+                          all, 100 * share_of (gpu_ns, path), largest, who, what)
+          : lns_asprintf (_ ("The critical path takes %s; its largest part, %.0f %%, is %s: %s."),
+                          all, largest, who, what);
   free (what);
   free (who);
   return sentence;

@@ -175,6 +175,20 @@ read (Rows *rows, size_t max_rows)
   return code == SQLITE_DONE;
 }
 
+/* Whether a column called TITLE names things, and is not calculated with: as all that end so are called here, and with a prefix. */
+static bool
+is_of_ids (const char *title)
+{
+  static const char *const ends[] = { "Id",  "ID",    "Tid", "TID", "Pid",
+                                      "PID", "rowid", "pid", "tid", "_id" };
+  const size_t n = strlen (title);
+
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (n >= strlen (ends[i]) && strcmp (title + n - strlen (ends[i]), ends[i]) == 0)
+      return true;
+  return strcmp (title, "id") == 0;
+}
+
 /* What column I is: numbers if all its values are. */
 static LnsResultColumn
 column_of (const Rows *rows, unsigned i)
@@ -190,6 +204,8 @@ column_of (const Rows *rows, unsigned i)
       else if (type != SQLITE_INTEGER && type != SQLITE_NULL)
         return (LnsResultColumn){ .title = column.title, .type = LNS_RESULT_TEXT };
     }
+  if (column.decimals == 0 && is_of_ids (column.title))
+    column.type = LNS_RESULT_ID;
   return column;
 }
 
