@@ -719,6 +719,7 @@ add_details (LnsReportPage *self)
   self->details = GTK_STACK (stack);
   self->details_of = GTK_LABEL (label);
   gtk_widget_add_css_class (label, "details-of");
+  gtk_widget_set_visible (label, FALSE);
   gtk_widget_set_vexpand (stack, TRUE);
   gtk_box_append (GTK_BOX (box), label);
   gtk_box_append (GTK_BOX (box), stack);

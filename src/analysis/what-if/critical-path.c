@@ -282,8 +282,10 @@ lns_critical_path_sentence (LnsReport *report, const LnsCriticalPath *critical)
                           "did."));
   lns_critical_path_shares (critical, &gpu_ns, &thread_ns);
   const LnsGraphLabel *first = &critical->graph->labels.items[critical->parts.items[0].label];
-  char *what =
-           lns_critical_path_what (critical->graph, first, lns_critical_path_name (report, first)),
+  char *name = first->kind == LNS_PIECE_KERNEL
+                   ? _lns_why_name (report, first->name)
+                   : lns_strdup (lns_critical_path_name (report, first)),
+       *what = lns_critical_path_what (critical->graph, first, name),
        *who = lns_critical_path_who (report, critical->graph, first);
   const double largest = 100 * share_of (critical->parts.items[0].ns, path);
   _lns_why_ns (path->end_ns - path->start_ns, all);
@@ -294,6 +296,7 @@ lns_critical_path_sentence (LnsReport *report, const LnsCriticalPath *critical)
                           all, 100 * share_of (gpu_ns, path), largest, who, what)
           : lns_asprintf (_ ("The critical path takes %s; its largest part, %.0f %%, is %s: %s."),
                           all, largest, who, what);
+  free (name);
   free (what);
   free (who);
   return sentence;

@@ -268,6 +268,9 @@ LnsWhyFinding *_lns_why_add_finding (
 /* NS for a sentence: "353 ms", "0.71 s", "18.4 ms": three digits. Returns RET_TEXT. */
 const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
 
+/* sentences.c: the string ID, shortened as in a sentence. To be freed. */
+char *_lns_why_name (LnsReport *report, uint32_t id);
+
 /* write.c: what follows a forecast of between LOW_NS and HIGH_NS, of a run that took RUN_NS: that it lies within what runs differ by, or "".
  * Static. */
 const char *_lns_why_unseen (int64_t run_ns, int64_t low_ns, int64_t high_ns);

@@ -86,6 +86,18 @@ put_name (LnsReport *report, uint32_t id, bool many, FILE *stream)
     fputs (!has_arguments ? "…" : name[n] == '<' ? "<…>" : "(…)", stream);
 }
 
+char *
+_lns_why_name (LnsReport *report, uint32_t id)
+{
+  char *text;
+  size_t size;
+  FILE *stream = lns_memory_stream (&text, &size);
+
+  put_name (report, id, false, stream);
+  lns_memory_stream_end (stream);
+  return text;
+}
+
 /* Writes the name of a CUDA call without its version. */
 static void
 put_call (LnsReport *report, uint32_t id, FILE *stream)
@@ -422,12 +434,12 @@ lns_why_label (LnsTables *tables, const LnsWhyFinding *finding)
       (finding->cause == LNS_CAUSE_IO_WAIT || finding->cause == LNS_CAUSE_DRIVER ||
        finding->cause == LNS_CAUSE_ALLOCATION))
     {
-      fputs (": ", stream);
+      fputs (_ (": "), stream);
       put_call (report, own->call, stream);
     }
   else if (has_place && (own->range != 0 || own->function != 0))
     {
-      fputs (": ", stream);
+      fputs (_ (": "), stream);
       if (own->range != 0)
         put_name (report, own->range, finding->is_many_ranges, stream);
       else
@@ -1026,7 +1038,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
       if (ledger->is_device)
         {
           put_lead (tables, why, ledger, blocked, stream);
-          fputs (": ", stream);
+          fputs (_ (": "), stream);
           put_thread (tables, blocked->own.thread, process_of (report, blocked->own.thread),
                       stream);
         }
