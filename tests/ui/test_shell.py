@@ -103,6 +103,19 @@ def test_the_window_says_why():
         app.gone_node("label", answer["verdict"])
 
 
+def test_a_process_is_told_by_its_gpus():
+    """Where it was not recorded when threads ran: ranges and calls cover all of the time, and its GPU worked for a fiftieth of it."""
+    sample = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+    done = subprocess.run([tap.LANESCOPE, "why", "--format=json", sample], capture_output=True, check=True)
+    gpu = json.loads(done.stdout)["devices"][0]
+    share = 100 * gpu["busy_ns"] / gpu["span_ns"]
+    with harness.App(sample) as app:
+        row = app.find("table row", "cuda-training (19804)")
+        app.wait(lambda: f"{share:.1f} % GPU work" in row.description, what=f"{share:.1f} % in {row.description!r}")
+        app.activate("win.collapse-all")
+        app.wait(lambda: f"{share:.1f} % GPU work" in row.description, what="the same of the folded row")
+
+
 def test_steps_are_the_overview():
     """A bar each; the slow one is warm, and a click on it selects it."""
     sample = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")

@@ -920,7 +920,12 @@ lns_details_fields_new (LnsReport *report,
       if (end_thread != thread)
         add (&self, _ ("Ended by"), lns_event_text_thread (report, end_thread));
     }
-  add (&self, _ ("Process"), lns_event_text_process (report, track->process));
+  const LnsThread *threads = lns_report_threads (report, &n);
+  /* A CPU belongs to no process; who is on it does. */
+  add (&self, _ ("Process"),
+       lns_event_text_process (report, track->process == LNS_ID_NONE && thread < n
+                                           ? threads[thread].process
+                                           : track->process));
   add_times (&self);
   add_own_fields (&self);
   add_fields (&self, attributes, G_N_ELEMENTS (attributes));

@@ -12,6 +12,7 @@
 #include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
+#include "src/tables/lanes.h"
 #include "ui/model/lane-look.h"
 
 /* A bit for each kind of lanes that is known. */
@@ -123,6 +124,67 @@ lanes_of (const LnsRowTree *tree, uint32_t row, uint32_t *ret_n)
   return lanes;
 }
 
+static bool
+is_work (LnsReport *report, uint32_t lane)
+{
+  return lns_lane_look (lns_report_lanes (report, NULL)[lane].kind)->is_work;
+}
+
+/* The GPU that did the work of LANE, or LNS_ID_NONE: it holds none, or it is not known. */
+static uint32_t
+device_of (LnsReport *report, uint32_t lane)
+{
+  const LnsTrack *track = lns_track_of (report, lane);
+
+  return track != NULL && is_work (report, lane) ? track->device : LNS_ID_NONE;
+}
+
+static bool
+has_work (LnsReport *report, const uint32_t *lanes, uint32_t n_lanes)
+{
+  uint32_t n_devices;
+
+  lns_report_devices (report, &n_devices);
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (device_of (report, lanes[i]) < n_devices)
+      return true;
+  return false;
+}
+
+/* Sets shares to how busy the GPUs of LANES are, on average: work of one that overlaps counts once. */
+static bool
+add_work (Summary *self, const uint32_t *lanes, uint32_t n_lanes)
+{
+  uint32_t n_devices, n_busy = 0;
+
+  lns_report_devices (self->report, &n_devices);
+  for (uint32_t device = 0; device < n_devices; device++)
+    {
+      bool is_used = false;
+      for (uint32_t i = 0; i < n_lanes; i++)
+        {
+          if (device_of (self->report, lanes[i]) != device)
+            continue;
+          is_used = true;
+          if (!lns_report_query_pixels (self->report, lanes[i], self->query, self->scratch,
+                                        self->error))
+            return false;
+          self->coarse |= self->scratch->coarse;
+          for (uint32_t p = 0; p < self->query->n_px; p++)
+            self->busy[p] = fminf (self->busy[p] + self->scratch->pixels[p].busy, 1);
+        }
+      for (uint32_t p = 0; p < self->query->n_px; p++)
+        {
+          self->shares[p] += self->busy[p];
+          self->busy[p] = 0;
+        }
+      n_busy += is_used;
+    }
+  for (uint32_t p = 0; p < self->query->n_px; p++)
+    self->alive[p] = (float)n_busy;
+  return true;
+}
+
 /* lns_summary_activity (), and the KINDs of lanes that tell of it. */
 static LnsActivity
 find_activity (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint64_t *ret_kinds)
@@ -141,6 +203,9 @@ find_activity (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint64_t
     return LNS_ACTIVITY_OF_CPUS;
   if (kinds & (*ret_kinds = KIND (LNS_LANE_SCHED)))
     return kind == LNS_ROW_THREAD ? LNS_ACTIVITY_ON_CPU : LNS_ACTIVITY_ON_CPUS;
+  /* Calls and ranges cover all of the time in most programs, whatever their GPUs do. */
+  if (row != LNS_ID_NONE && kind == LNS_ROW_PROCESS && has_work (report, lanes, n_lanes))
+    return LNS_ACTIVITY_WORK;
   if ((*ret_kinds = kinds & (KIND (LNS_LANE_NVTX_PUSH_POP) | CALLS)) != 0)
     return (kinds & CALLS) == 0                           ? LNS_ACTIVITY_RANGES
            : (kinds & KIND (LNS_LANE_NVTX_PUSH_POP)) == 0 ? LNS_ACTIVITY_CALLS
@@ -194,7 +259,8 @@ lns_summary_query (LnsReport *report,
   self.end_ns = lns_sum (query->origin_ns, (int64_t)ceil (query->n_px * query->ns_per_px));
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = 0;
-  if (!add_lanes (&self, lanes, n_lanes, kinds))
+  if (activity == LNS_ACTIVITY_WORK ? !add_work (&self, lanes, n_lanes)
+                                    : !add_lanes (&self, lanes, n_lanes, kinds))
     return false;
   for (uint32_t p = 0; p < query->n_px && activity != LNS_ACTIVITY_ON_CPUS; p++)
     ret_shares[p] = alive[p] > 0 ? fminf (ret_shares[p] / alive[p], 1) : 0;
@@ -230,14 +296,13 @@ lns_work_query (LnsReport *report,
   const LnsRow *it = lns_row_tree_row (tree, row);
   if (it->set != NULL)
     return lns_facet_query_pixels (it->set, it->facet, query, result, error);
-  const LnsLane *all = lns_report_lanes (report, NULL);
   const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
   g_autofree LnsPixel *sum = g_new0 (LnsPixel, query->n_px);
   bool coarse = false;
   result->n_px = 0;
   for (uint32_t i = 0; i < it->n_lanes; i++)
     {
-      if (!lns_lane_look (all[lanes[i]].kind)->is_work)
+      if (!is_work (report, lanes[i]))
         continue;
       if (!lns_report_query_pixels (report, lanes[i], query, result, error))
         return false;

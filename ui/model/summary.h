@@ -31,7 +31,8 @@ lns_activity_is_of_cpus (LnsActivity activity)
 }
 
 /* What lns_summary_query () or lns_work_query () gives for ROW (LNS_ID_NONE: for the whole report). Threads are judged by their
- * times on CPUs where any of them has these; else by push/pop ranges and calls; else by start/end ranges. O(lanes of ROW). */
+ * times on CPUs where any of them has these; else a process by the work of its GPUs; else by push/pop ranges and calls; else by start/end
+ * ranges. O(lanes of ROW). */
 LnsActivity lns_summary_activity (LnsReport *report, const LnsRowTree *tree, uint32_t row);
 
 /* "3.7 % on a CPU": what ACTIVITY is with SHARE. Free with g_free (). */
