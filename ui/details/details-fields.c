@@ -467,7 +467,7 @@ lock_holder_text (const Subject *self, uint64_t value)
 {
   LnsCallSubject subject;
   return find_subject (self, &subject) && subject.holder != LNS_ID_NONE
-             ? lns_event_text_thread (self->report, subject.holder)
+             ? lns_event_text_thread_or (self->report, subject.holder, _ ("Thread"))
              : NULL;
 }
 
@@ -488,7 +488,7 @@ waker_text (const Subject *self, uint64_t value)
   if (!find_waking (self, &waking))
     return NULL;
   return waking.thread != LNS_ID_NONE
-             ? lns_event_text_thread (self->report, waking.thread)
+             ? lns_event_text_thread_or (self->report, waking.thread, _ ("Thread"))
              : g_strdup (_ ("an interrupt, or a thread of another program"));
 }
 
@@ -918,7 +918,7 @@ lns_details_fields_new (LnsReport *report,
     {
       uint32_t end_thread = (uint32_t)value_of (&self, LNS_COLUMN_END_THREAD);
       if (end_thread != thread)
-        add (&self, _ ("Ended by"), lns_event_text_thread (report, end_thread));
+        add (&self, _ ("Ended by"), lns_event_text_thread_or (report, end_thread, _ ("Thread")));
     }
   const LnsThread *threads = lns_report_threads (report, &n);
   /* A CPU belongs to no process; who is on it does. */

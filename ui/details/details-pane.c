@@ -153,8 +153,8 @@ show_linked (LnsDetailsPane *self, int line)
   const LnsLinkedEvent *woken = find_linked (self, LNS_LINK_WOKEN);
   if (woken != NULL)
     {
-      g_autofree char *thread =
-          lns_event_text_thread (report, lns_event_thread (report, woken->id.lane, &woken->event));
+      g_autofree char *thread = lns_event_text_thread_or (
+          report, lns_event_thread (report, woken->id.lane, &woken->event), _ ("Thread"));
       set_link_line (self, line++, _ ("Woke"), thread, LNS_LINK_WOKEN);
     }
   if (linked == NULL || linked->words == NULL)

@@ -120,7 +120,8 @@ share_text (int64_t ns, const LnsSpan *span)
 static int
 show_thread (LnsSpanBox *self, int line, uint32_t thread, int64_t ns, const LnsSpan *span)
 {
-  g_autofree char *name = lns_event_text_thread (lns_view_get_report (self->view), thread);
+  g_autofree char *name =
+      lns_event_text_thread_or (lns_view_get_report (self->view), thread, _ ("Thread"));
   /* Translators: the name of a thread: "main (4711) on CPU" */
   g_autofree char *title = g_strdup_printf (_ ("%s on CPU"), name);
   g_autofree char *share = share_text (ns, span);

@@ -40,9 +40,9 @@ lns_function_other_name (LnsReport *report, const LnsCallFunction *function, gbo
     case LNS_CALL_PROCESS:
       return lns_event_text_process (report, function->symbol);
     case LNS_CALL_THREAD:
-      return lns_event_text_thread (report, function->symbol);
+      return lns_event_text_thread_or (report, function->symbol, _ ("Thread"));
     case LNS_CALL_NO_RANGE:
-      name = lns_event_text_thread (report, function->symbol);
+      name = lns_event_text_thread_or (report, function->symbol, _ ("Thread"));
       /* Translators: a thread, which asked for GPU work outside of NVTX ranges: "loader (4711): no range" */
       return g_strdup_printf (_ ("%s: no range"), name);
     case LNS_CALL_NO_LAUNCH:

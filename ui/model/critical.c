@@ -540,7 +540,7 @@ lns_critical_who (LnsCritical *self, const LnsCriticalPath *path, uint32_t label
   const LnsGraphLabel *it = &path->graph->labels.items[label];
   const uint32_t thread = path->graph->agents.items[it->agent].thread;
 
-  return thread != LNS_ID_NONE ? lns_event_text_thread (report, thread)
+  return thread != LNS_ID_NONE ? lns_event_text_thread_or (report, thread, _ ("Thread"))
                                : shown (lns_critical_path_who (report, path->graph, it));
 }
 

@@ -132,7 +132,8 @@ lns_event_text_part (LnsReport *report, const LnsSpanPart *part)
                  : g_strdup (_ ("GPU busy"));
     case LNS_SPAN_PART_THREAD:
       {
-        g_autofree char *thread = lns_event_text_thread (report, part->share.thread);
+        g_autofree char *thread =
+            lns_event_text_thread_or (report, part->share.thread, _ ("Thread"));
         return g_strdup_printf (_ ("%s on CPU"), thread);
       }
     case LNS_SPAN_PART_NAME:

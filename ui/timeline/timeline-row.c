@@ -420,8 +420,9 @@ show_in_functions_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   uint32_t n_threads;
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   g_autofree bool *is_wanted = g_new0 (bool, n_threads);
-  g_autofree char *title = it->thread != LNS_ID_NONE ? lns_event_text_thread (report, it->thread)
-                                                     : lns_event_text_process (report, it->process);
+  g_autofree char *title = it->thread != LNS_ID_NONE
+                               ? lns_event_text_thread_or (report, it->thread, _ ("Thread"))
+                               : lns_event_text_process (report, it->process);
 
   for (uint32_t i = 0; i < n_threads; i++)
     is_wanted[i] = it->thread != LNS_ID_NONE ? i == it->thread : threads[i].process == it->process;
