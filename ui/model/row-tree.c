@@ -711,6 +711,7 @@ split (LnsRowTree *tree, LnsReport *report, const LnsRowWant *want, const LnsFac
   const LnsFacet *facets = lns_facet_set_facets (set, &n_facets);
   const LnsRow owner = *lns_row_tree_row (tree, want->row);
   const int64_t whole_ns = _lns_row_busy_ns (tree, report, &owner);
+  g_autofree uint32_t *ids = g_new (uint32_t, n_facets);
   g_array_index (tree->rows, LnsRow, want->row).splits = false;
   for (uint32_t i = 0; i < n_facets; i++)
     {
@@ -730,10 +731,11 @@ split (LnsRowTree *tree, LnsReport *report, const LnsRowWant *want, const LnsFac
                      .n_lanes = owner.n_own,
                      .n_events = facets[i].n_events,
                      .label = facet_label (report, want->by, &facets[i], whole_ns) };
-      uint32_t id = tree->rows->len;
+      ids[i] = tree->rows->len;
       g_array_append_val (tree->rows, row);
-      g_array_insert_val (tree->order, owner.rank + 1 + i, id);
     }
+  /* At once: each insertion moves all that follow. */
+  g_array_insert_vals (tree->order, owner.rank + 1, ids, n_facets);
   for (uint32_t up = want->row; up != LNS_ID_NONE; up = lns_row_tree_row (tree, up)->parent)
     g_array_index (tree->rows, LnsRow, up).n_below += n_facets;
 }
