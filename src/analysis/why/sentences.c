@@ -189,6 +189,28 @@ has_companions (LnsReport *report, uint32_t thread)
   return false;
 }
 
+/* Writes the thread that a ledger is of: of several processes, as its process, or the main thread of that. */
+static void
+put_ledger_thread (LnsTables *tables, uint32_t thread, FILE *stream)
+{
+  LnsReport *report = lns_tables_report (tables);
+  const uint32_t foreign = foreign_to (report, thread);
+  char *text;
+  size_t size;
+
+  if (foreign == LNS_ID_NONE || !has_companions (report, thread))
+    {
+      put_thread (tables, thread, foreign, stream);
+      return;
+    }
+  FILE *name = lns_memory_stream (&text, &size);
+  put_thread (tables, thread, foreign, name);
+  lns_memory_stream_end (name);
+  /* Translators: of a process: "the main thread of process 4711 “train”" */
+  fprintf (stream, _ ("the main thread of %s"), text);
+  free (text);
+}
+
 char *
 lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
 {
@@ -202,16 +224,8 @@ lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
     return ledger->device < n ? lns_asprintf (_ ("GPU %u"), devices[ledger->device].number)
                               : lns_strdup (_ ("The GPU"));
   FILE *stream = lns_memory_stream (&text, &size);
-  const uint32_t foreign = foreign_to (report, ledger->thread);
-  put_thread (tables, ledger->thread, foreign, stream);
+  put_ledger_thread (tables, ledger->thread, stream);
   lns_memory_stream_end (stream);
-  if (foreign != LNS_ID_NONE && has_companions (report, ledger->thread))
-    {
-      /* Translators: of a process: "the main thread of process 4711 “train”" */
-      char *whole = lns_asprintf (_ ("the main thread of %s"), text);
-      free (text);
-      text = whole;
-    }
   text[0] = (char)toupper ((unsigned char)text[0]);
   return text;
 }
@@ -676,7 +690,7 @@ put_deed (LnsTables *tables,
   else if (in_verdict)
     fputs (_ ("it"), stream);
   else
-    put_thread (tables, ledger->thread, foreign_to (report, ledger->thread), stream);
+    put_ledger_thread (tables, ledger->thread, stream);
   fprintf (stream, _ (" %s %s%s"), deed.before, _lns_why_ns (all_ns, ns), deed.after);
   if (all_ns == finding->ns)
     put_place (report, finding, stream);
@@ -974,16 +988,14 @@ put_lead (LnsTables *tables,
            finding->confidence == LNS_CONFIDENCE_GUESS)
     {
       fprintf (stream, _ ("Of %s "), ns);
-      put_thread (tables, ledger->thread, foreign_to (lns_tables_report (tables), ledger->thread),
-                  stream);
+      put_ledger_thread (tables, ledger->thread, stream);
     }
   else if (finding != NULL && finding->cause == LNS_CAUSE_SLOW_STEP &&
            finding->confidence == LNS_CONFIDENCE_GUESS)
     {
       /* Whether it waited was not recorded. */
       fprintf (stream, _ ("In %s of "), ns);
-      put_thread (tables, ledger->thread, foreign_to (lns_tables_report (tables), ledger->thread),
-                  stream);
+      put_ledger_thread (tables, ledger->thread, stream);
     }
   else if (finding != NULL && finding->cause == LNS_CAUSE_CPU_WORK)
     fprintf (stream, _ ("%s was on a CPU %.0f %% of %s"), subject, percent (ran_ns, span_ns), ns);
