@@ -292,6 +292,10 @@ busy_share (const LnsRowContext *context, const LnsStrip *strip, LnsActivity act
   if (strip->kind != LNS_STRIP_RANGES && strip->kind != LNS_STRIP_STATES &&
       strip->kind != LNS_STRIP_COMBINED && strip->kind != LNS_STRIP_SUMMARY)
     return -1;
+  /* Where streams of a process work at once, its picture has more of it than its GPUs, whose own rows tell how much. */
+  if (activity == LNS_ACTIVITY_WORK &&
+      lns_row_tree_row (context->tree, strip->row)->kind == LNS_ROW_PROCESS)
+    return -1;
   if (lns_activity_is_of_cpus (activity))
     width_px = (int)CLAMP (ceil (lns_scale_x_of (scale, known_ns)), 0, width_px);
   /* Beside what there is to see is nothing that could be busy. */
